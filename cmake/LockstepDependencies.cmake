@@ -1,0 +1,40 @@
+# What we build with. Required things stop the configuration with the package to install; optional ones are noted, with
+# the reason, in LOCKSTEP_FOUND and LOCKSTEP_ABSENT for the summary, and their modules build a stub that says so.
+include(GNUInstallDirs)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+if(LOCKSTEP_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+
+set(LOCKSTEP_FOUND "")
+set(LOCKSTEP_ABSENT "")
+
+# gloo has no CMake package in Debian: a header and a library.
+find_path(GLOO_INCLUDE_DIR gloo/config.h)
+find_library(GLOO_LIBRARY gloo)
+if(GLOO_INCLUDE_DIR AND GLOO_LIBRARY)
+  set(LOCKSTEP_HAVE_GLOO ON)
+  list(APPEND LOCKSTEP_FOUND "gloo: ${GLOO_LIBRARY}")
+else()
+  set(LOCKSTEP_HAVE_GLOO OFF)
+  set(LOCKSTEP_WHY_NO_GLOO "libgloo was not found when Lockstep was built (package libgloo-dev)")
+  list(APPEND LOCKSTEP_ABSENT "gloo: ${LOCKSTEP_WHY_NO_GLOO}")
+endif()
+
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI QUIET COMPONENTS C)
+if(MPI_C_FOUND)
+  set(LOCKSTEP_HAVE_MPI ON)
+  list(APPEND LOCKSTEP_FOUND "mpi: ${MPI_C_LIBRARIES}")
+else()
+  set(LOCKSTEP_HAVE_MPI OFF)
+  set(LOCKSTEP_WHY_NO_MPI "no MPI was found when Lockstep was built (packages libopenmpi-dev and openmpi-bin)")
+  list(APPEND LOCKSTEP_ABSENT "mpi: ${LOCKSTEP_WHY_NO_MPI}")
+endif()
+
+include(LockstepCuda)

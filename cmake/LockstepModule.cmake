@@ -1,0 +1,40 @@
+# lockstep_module(NAME SOURCES ... [DEPENDS module ...] [LIBRARIES target ...])
+#   One module: a static library lockstep_NAME with the alias Lockstep::NAME. DEPENDS names other modules; LIBRARIES
+#   foreign targets. Which module may depend on which is checked by tools/check_layers.py.
+function(lockstep_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  add_library(lockstep_${name} STATIC ${ARG_SOURCES})
+  add_library(Lockstep::${name} ALIAS lockstep_${name})
+  target_include_directories(lockstep_${name} PUBLIC "${CMAKE_SOURCE_DIR}")
+  target_compile_options(lockstep_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${LOCKSTEP_WARNINGS}>)
+  list(TRANSFORM ARG_DEPENDS PREPEND "Lockstep::")
+  target_link_libraries(lockstep_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LIBRARIES})
+endfunction()
+
+# lockstep_backend_plugin(NAME SOURCES ... [LIBRARIES target ...])
+#   A backend that is opened at run time with local symbols: bin/../lib/lockstep/backend_NAME.so.
+function(lockstep_backend_plugin name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_library(lockstep_backend_${name} MODULE ${ARG_SOURCES})
+  set_target_properties(lockstep_backend_${name} PROPERTIES PREFIX "" OUTPUT_NAME backend_${name}
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib/lockstep")
+  target_compile_options(lockstep_backend_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${LOCKSTEP_WARNINGS}>)
+  target_link_libraries(lockstep_backend_${name} PRIVATE Lockstep::comm ${ARG_LIBRARIES})
+  install(TARGETS lockstep_backend_${name} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/lockstep")
+endfunction()
+
+# lockstep_test(NAME LABELS label ... SOURCES ... [LIBRARIES target ...] [TIMEOUT seconds])
+#   One test program; every case in it is a test of its own in ctest, under the given labels.
+function(lockstep_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "LABELS;SOURCES;LIBRARIES" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  target_compile_options(${name} PRIVATE ${LOCKSTEP_WARNINGS})
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()

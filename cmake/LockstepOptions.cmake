@@ -1,0 +1,36 @@
+# What a builder may choose, and the flags every target of ours is compiled with.
+option(LOCKSTEP_BUILD_TESTS "Build the tests" ON)
+option(LOCKSTEP_BUILD_BENCH "Build the benchmarks" ON)
+option(LOCKSTEP_ASSERTIONS "Keep assertions in optimised builds" OFF)
+set(LOCKSTEP_SANITIZER "" CACHE STRING "address, undefined or thread")
+set(LOCKSTEP_CUDA "AUTO" CACHE STRING "ON: CUDA and NCCL are required; AUTO: used where found; OFF: never")
+set_property(CACHE LOCKSTEP_CUDA PROPERTY STRINGS AUTO ON OFF)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
+
+if(LOCKSTEP_ASSERTIONS)
+  string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
+endif()
+if(LOCKSTEP_SANITIZER)
+  add_compile_options(-fsanitize=${LOCKSTEP_SANITIZER} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${LOCKSTEP_SANITIZER})
+  add_compile_definitions(LOCKSTEP_SANITIZER_${LOCKSTEP_SANITIZER}=1)
+endif()
+
+set(LOCKSTEP_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+    -Woverloaded-virtual -Werror)
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()

@@ -1,0 +1,10 @@
+# What was found, and what is absent and why: printed at the end of every configuration.
+message(STATUS "")
+message(STATUS "Lockstep ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}${LOCKSTEP_SANITIZER}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+foreach(line ${LOCKSTEP_FOUND})
+  message(STATUS "  found   ${line}")
+endforeach()
+foreach(line ${LOCKSTEP_ABSENT})
+  message(STATUS "  absent  ${line}")
+endforeach()
+message(STATUS "")

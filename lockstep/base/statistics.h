@@ -1,0 +1,26 @@
+// Order statistics of repeated measurements. Raw samples are kept by the caller; these functions sort copies.
+#pragma once
+
+#include <span>
+
+namespace lockstep::base {
+
+struct Interval {
+  double low;
+  double high;
+};
+
+// The q-quantile (0 to 1) with linear interpolation between neighbours. The samples must not be empty.
+double quantile(std::span<const double> samples, double q);
+double median(std::span<const double> samples);
+double mean(std::span<const double> samples);
+
+// Standard deviation over mean; 0 for fewer than two samples.
+double coefficient_of_variation(std::span<const double> samples);
+
+// The 95 % interval of the median, distribution-free: from the order statistics whose ranks bound the
+// binomial(n, 1/2). With fewer than six samples no such interval exists, and the range of the samples is
+// returned.
+Interval median_interval_95(std::span<const double> samples);
+
+}  // namespace lockstep::base

@@ -1,0 +1,74 @@
+#include "lockstep/base/text.h"
+
+#include <algorithm>
+
+namespace lockstep::base {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  if (text.empty()) return parts;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find(separator); end != std::string_view::npos;
+       end = text.find(separator, begin)) {
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  parts.emplace_back(text.substr(begin));
+  return parts;
+}
+
+std::string join(std::span<const std::string> parts, std::string_view separator) {
+  std::string joined;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) joined += separator;
+    joined += parts[i];
+  }
+  return joined;
+}
+
+std::string trim(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(kSpace) - begin + 1));
+}
+
+std::size_t edit_distance(std::string_view one, std::string_view other) {
+  const std::size_t columns = other.size() + 1;
+  std::vector<std::size_t> before_last(columns), last(columns), current(columns);
+  for (std::size_t j = 0; j < columns; ++j) last[j] = j;
+  for (std::size_t i = 1; i <= one.size(); ++i) {
+    current[0] = i;
+    for (std::size_t j = 1; j < columns; ++j) {
+      const std::size_t replace = last[j - 1] + (one[i - 1] == other[j - 1] ? 0 : 1);
+      current[j] = std::min({last[j] + 1, current[j - 1] + 1, replace});
+      const bool swapped = i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1];
+      if (swapped) current[j] = std::min(current[j], before_last[j - 2] + 1);
+    }
+    before_last.swap(last);
+    last.swap(current);
+  }
+  return last[other.size()];
+}
+
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
+  const std::size_t farthest = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::optional<std::string> best;
+  std::size_t best_distance = farthest + 1;
+  for (const std::string& candidate : candidates) {
+    const bool prefix = word.size() >= 3 && candidate.starts_with(word);
+    const std::size_t distance = prefix ? 0 : edit_distance(word, candidate);
+    if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
+  const std::optional<std::string> meant = nearest(word, candidates);
+  return meant ? " Did you mean '" + *meant + "'?" : std::string();
+}
+
+}  // namespace lockstep::base

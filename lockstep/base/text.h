@@ -1,0 +1,27 @@
+// Small text helpers: splitting, joining, and finding what a misspelt word was meant to be.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockstep::base {
+
+// The parts between the separators; an empty text has no parts.
+std::vector<std::string> split(std::string_view text, char separator);
+std::string join(std::span<const std::string> parts, std::string_view separator);
+std::string trim(std::string_view text);
+
+// How many letters must be inserted, removed, replaced or swapped with their neighbour to turn one into the
+// other.
+std::size_t edit_distance(std::string_view one, std::string_view other);
+
+// The candidate a misspelt word was most likely meant to be; nothing when none is near.
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
+
+// " Did you mean 'x'?" or nothing: to be appended to a message about an unknown word.
+std::string suggestion(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace lockstep::base

@@ -1,0 +1,95 @@
+#include "lockstep/comm/operation_board.h"
+
+#include <algorithm>
+
+namespace lockstep::comm {
+namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+std::int64_t nanoseconds_of(base::TimePoint at) {
+  return at.time_since_epoch().count();
+}
+
+}  // namespace
+
+void OperationBoard::begin(const Operation& operation, std::string_view backend, base::TimePoint at,
+                           base::Nanoseconds timeout) {
+  collective_.store(operation.collective, kRelaxed);
+  reduce_op_.store(operation.reduce_op, kRelaxed);
+  type_.store(operation.type(), kRelaxed);
+  input_bytes_.store(operation.input.bytes, kRelaxed);
+  output_bytes_.store(operation.output.bytes, kRelaxed);
+  root_.store(operation.root, kRelaxed);
+  backend_.store(backend.data(), kRelaxed);
+  at_.store(nanoseconds_of(at), kRelaxed);
+  timeout_.store(timeout.count(), kRelaxed);
+  sequence_.store(sequence_.load(kRelaxed) + 1, kRelaxed);
+  running_.store(true, std::memory_order_release);
+}
+
+void OperationBoard::end(base::TimePoint at) {
+  at_.store(nanoseconds_of(at), kRelaxed);
+  running_.store(false, std::memory_order_release);
+}
+
+OperationStatus OperationBoard::status() const {
+  OperationStatus status;
+  status.running = running_.load(std::memory_order_acquire);
+  status.sequence = sequence_.load(kRelaxed);
+  if (status.sequence == 0) return status;
+  Operation operation;
+  operation.collective = collective_.load(kRelaxed);
+  operation.reduce_op = reduce_op_.load(kRelaxed);
+  operation.input = {nullptr, input_bytes_.load(kRelaxed), type_.load(kRelaxed), Place::host};
+  operation.output = {nullptr, output_bytes_.load(kRelaxed), type_.load(kRelaxed), Place::host};
+  operation.root = root_.load(kRelaxed);
+  status.description = describe(operation) + " over " + backend_.load(kRelaxed);
+  status.since = base::Nanoseconds(nanoseconds_of(base::now()) - at_.load(kRelaxed));
+  return status;
+}
+
+std::optional<base::Nanoseconds> OperationBoard::overdue() const {
+  if (!running_.load(std::memory_order_acquire)) return std::nullopt;
+  const std::int64_t past = nanoseconds_of(base::now()) - at_.load(kRelaxed) - timeout_.load(kRelaxed);
+  if (past <= 0) return std::nullopt;
+  return base::Nanoseconds(past);
+}
+
+std::shared_ptr<OperationBoard> OperationBoards::add() {
+  auto board = std::make_shared<OperationBoard>();
+  const std::lock_guard lock(mutex_);
+  boards_.push_back(board);
+  return board;
+}
+
+OperationStatus OperationBoards::status() const {
+  OperationStatus best;
+  for (const auto& board : living()) {
+    const OperationStatus status = board->status();
+    if (status.description.empty()) continue;
+    const bool more_telling = best.description.empty() || (status.running && !best.running) ||
+                              (status.running && best.running && status.since > best.since) ||
+                              (!status.running && !best.running && status.since < best.since);
+    if (more_telling) best = status;
+  }
+  return best;
+}
+
+std::optional<base::Nanoseconds> OperationBoards::overdue() const {
+  std::optional<base::Nanoseconds> longest;
+  for (const auto& board : living()) longest = std::max(longest, board->overdue());
+  return longest;
+}
+
+std::vector<std::shared_ptr<const OperationBoard>> OperationBoards::living() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<const OperationBoard>> living;
+  std::erase_if(boards_, [&living](const std::weak_ptr<const OperationBoard>& weak) {
+    if (auto board = weak.lock()) living.push_back(std::move(board));
+    return weak.expired();
+  });
+  return living;
+}
+
+}  // namespace lockstep::comm

@@ -1,0 +1,54 @@
+#include "lockstep/comm/registry.h"
+
+#include <fmt/format.h>
+
+#include "lockstep/base/environment.h"
+#include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
+#include "lockstep/comm/local/local_backend.h"
+#include "lockstep/comm/plugin_backend.h"
+#include "lockstep/comm/shm/shm_backend.h"
+#include "lockstep/comm/wrappers/recording.h"
+
+namespace lockstep::comm {
+
+Registry::Registry(std::filesystem::path plugin_directory) {
+  backends_.push_back(std::make_unique<LocalBackend>());
+  backends_.push_back(std::make_unique<ShmBackend>());
+  for (const char* name : {"gloo", "mpi", "nccl"})
+    backends_.push_back(
+        std::make_unique<PluginBackend>(name, plugin_directory / fmt::format("backend_{}.so", name)));
+}
+
+Registry::~Registry() = default;
+
+std::vector<std::string> Registry::names() const {
+  std::vector<std::string> names;
+  for (const auto& backend : backends_) names.emplace_back(backend->name());
+  return names;
+}
+
+const Backend& Registry::find(std::string_view name) const {
+  for (const auto& backend : backends_)
+    if (backend->name() == name) return *backend;
+  const std::vector<std::string> known = names();
+  throw base::UsageError(fmt::format("there is no backend '{}'.{} There are: {}.", name,
+                                     base::suggestion(name, known), base::join(known, ", ")));
+}
+
+std::unique_ptr<Communicator> Registry::open(std::string_view name, const Group& group, Store& store,
+                                             const OpenOptions& options, measure::Ledger& ledger) const {
+  const Backend& backend = find(name);
+  const Availability availability = backend.availability();
+  if (!availability.available)
+    throw base::DeviceError(fmt::format("backend {} cannot be used here: {}. {}", name, availability.detail,
+                                        availability.next_step));
+  return std::make_unique<RecordingCommunicator>(backend.open(group, store, options), ledger);
+}
+
+std::filesystem::path default_plugin_directory() {
+  if (const auto directory = base::environment("LOCKSTEP_PLUGIN_DIR")) return *directory;
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib" / "lockstep";
+}
+
+}  // namespace lockstep::comm
