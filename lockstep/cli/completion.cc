@@ -8,8 +8,8 @@
 namespace lockstep::cli {
 namespace {
 
-// The part that does not depend on the tables. `_lockstep_flags`, `_lockstep_values` and `_lockstep_words` are generated:
-// each echoes words for a command ("" is the program itself).
+// The part that does not depend on the tables. `_lockstep_flags`, `_lockstep_values` and `_lockstep_words`
+// are generated: each echoes words for a command ("" is the program itself).
 constexpr const char* kLogic = R"BASH(
 _lockstep_offer() {  # words, what was typed: completes the last of several words with commas between them
   local typed="$2" before=""
@@ -79,7 +79,8 @@ std::string values_branches(const Level& level) {
   for (const Flag& flag : level.flags) {
     if (flag.is_positional() || flag.is_switch()) continue;
     std::vector<std::string> patterns;
-    for (const std::string& spelling : spellings(flag)) patterns.push_back(fmt::format("\"{} {}\"", level.name, spelling));
+    for (const std::string& spelling : spellings(flag))
+      patterns.push_back(fmt::format("\"{} {}\"", level.name, spelling));
     branches += branch(base::join(patterns, "|"), base::join(flag.known_values, " "));
   }
   return branches;
@@ -103,8 +104,9 @@ std::string bash_completion(const Commands& commands) {
     values += values_branches(level);
     words += words_branch(level, command_names);
   }
-  return "# bash completion for lockstep, made by `lockstep completion bash`\n" + function("_lockstep_flags", flags) +
-         function("_lockstep_values", values) + function("_lockstep_words", words) + kLogic;
+  return "# bash completion for lockstep, made by `lockstep completion bash`\n" +
+         function("_lockstep_flags", flags) + function("_lockstep_values", values) +
+         function("_lockstep_words", words) + kLogic;
 }
 
 }  // namespace lockstep::cli

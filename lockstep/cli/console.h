@@ -1,4 +1,5 @@
-// Where output goes: results to standard output, everything else to standard error; colour only where it is wanted.
+// Where output goes: results to standard output, everything else to standard error; colour only where it is
+// wanted.
 #pragma once
 
 #include <stdexcept>
@@ -19,8 +20,8 @@ class Console {
   // `color` is auto, always or never; auto asks NO_COLOR, TERM and whether the stream is a terminal.
   explicit Console(const std::string& color = "auto");
 
-  // Writes results, all of them. Throws StoreError when the file or disk does not take them, ReaderGone when the
-  // reading end of a pipe is closed.
+  // Writes results, all of them. Throws StoreError when the file or disk does not take them, ReaderGone when
+  // the reading end of a pipe is closed.
   void print(std::string_view text) const;
   // Writes a message for people; a failure to do so has nowhere to be reported.
   void note(std::string_view text) const noexcept;

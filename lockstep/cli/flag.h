@@ -1,4 +1,5 @@
-// Flags: the one table that parsing, help and completion are made from. A flag says how its text becomes a value.
+// Flags: the one table that parsing, help and completion are made from. A flag says how its text becomes a
+// value.
 #pragma once
 
 #include <functional>
@@ -7,7 +8,8 @@
 
 namespace lockstep::cli {
 
-// Stores what was typed. Throws UsageError that says what is wrong with the text; the parser adds the flag's name.
+// Stores what was typed. Throws UsageError that says what is wrong with the text; the parser adds the flag's
+// name.
 using Setter = std::function<void(const std::string& text)>;
 
 struct Flag {

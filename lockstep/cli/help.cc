@@ -16,7 +16,8 @@ std::string heading(const Console& console, const std::string& text) {
 
 std::string examples_text(const std::vector<Example>& examples) {
   std::string text;
-  for (const Example& example : examples) text += fmt::format("  {}\n      {}\n", example.command, example.what);
+  for (const Example& example : examples)
+    text += fmt::format("  {}\n      {}\n", example.command, example.what);
   return text;
 }
 
@@ -62,8 +63,10 @@ std::string program_help(const Commands& commands, const Console& console) {
   return "lockstep: trains neural networks data-parallel and measures what that costs and buys.\n\n" +
          heading(console, "Examples") + examples_text(examples) + "\n" + heading(console, "Commands") +
          two_columns(rows) + "\n" + heading(console, "Flags") + flags_text(program_flags(options)) +
-         "\nlockstep COMMAND --help tells more. Exit codes: 0 done, 1 failed, 2 usage, 3 bad configuration or data,\n"
-         "4 backend or device missing, 5 threshold missed, 6 verification failed, 124 time-out, 128+N signal.\n";
+         "\nlockstep COMMAND --help tells more. Exit codes: 0 done, 1 failed, 2 usage, 3 bad configuration "
+         "or data,\n"
+         "4 backend or device missing, 5 threshold missed, 6 verification failed, 124 time-out, 128+N "
+         "signal.\n";
 }
 
 std::string command_help(Command& command, const Console& console) {
@@ -71,9 +74,9 @@ std::string command_help(Command& command, const Console& console) {
   std::vector<Flag> flags = command.flags();
   const std::string usage = usage_of(command, flags);
   for (Flag& flag : common_flags(options)) flags.push_back(std::move(flag));
-  return fmt::format("lockstep {}: {}\n\n", command.name(), command.summary()) + heading(console, "Examples") +
-         examples_text(command.examples()) + "\n" + heading(console, "Usage") + "  " + usage + "\n\n" +
-         heading(console, "Flags") + flags_text(flags);
+  return fmt::format("lockstep {}: {}\n\n", command.name(), command.summary()) +
+         heading(console, "Examples") + examples_text(command.examples()) + "\n" + heading(console, "Usage") +
+         "  " + usage + "\n\n" + heading(console, "Flags") + flags_text(flags);
 }
 
 }  // namespace lockstep::cli

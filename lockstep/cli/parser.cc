@@ -15,8 +15,8 @@ namespace {
 
 const std::vector<std::string> kColors = {"auto", "always", "never"};
 
-// One flag on its way through CLI11: the words are collected first and turned into values afterwards, so that a
-// misspelt flag is reported before the value that it seems to have left behind.
+// One flag on its way through CLI11: the words are collected first and turned into values afterwards, so that
+// a misspelt flag is reported before the value that it seems to have left behind.
 struct Collected {
   Flag flag;
   std::vector<std::string> texts;
@@ -61,7 +61,8 @@ std::vector<std::string> names_of(const Commands& commands) {
 
 [[noreturn]] void refuse_flag(const Level& level, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
-  const std::string owner = level.command == nullptr ? "lockstep" : "lockstep " + std::string(level.command->name());
+  const std::string owner =
+      level.command == nullptr ? "lockstep" : "lockstep " + std::string(level.command->name());
   throw base::UsageError(fmt::format("{} has no flag '{}'.{}{}", owner, name,
                                      base::suggestion(name, all_spellings(level)), where_to_look(level)));
 }
@@ -80,8 +81,8 @@ void refuse_extras(const Level& level, const Commands& commands) {
                                  [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
   if (flag != extras.end()) refuse_flag(level, *flag);
   if (level.command == nullptr) refuse_command(extras.front(), commands);
-  throw base::UsageError(fmt::format("lockstep {} does not know what to do with '{}'.{}", level.command->name(),
-                                     extras.front(), where_to_look(level)));
+  throw base::UsageError(fmt::format("lockstep {} does not know what to do with '{}'.{}",
+                                     level.command->name(), extras.front(), where_to_look(level)));
 }
 
 std::string longest_spelling(const Flag& flag) {
@@ -148,7 +149,8 @@ std::vector<Flag> common_flags(CommonOptions& options) {
 
 std::vector<Flag> program_flags(CommonOptions& options) {
   std::vector<Flag> flags = common_flags(options);
-  flags.push_back({.names = "--version", .help = "print version, compiler and build", .set = turn_on(options.version)});
+  flags.push_back(
+      {.names = "--version", .help = "print version, compiler and build", .set = turn_on(options.version)});
   return flags;
 }
 
@@ -156,7 +158,8 @@ std::vector<std::string> with_dashes(std::vector<std::string> arguments) {
   for (std::string& argument : arguments) {
     if (argument == "--") break;
     if (!argument.starts_with("--")) continue;
-    const auto name_end = argument.begin() + static_cast<std::ptrdiff_t>(std::min(argument.find('='), argument.size()));
+    const auto name_end =
+        argument.begin() + static_cast<std::ptrdiff_t>(std::min(argument.find('='), argument.size()));
     std::replace(argument.begin(), name_end, '_', '-');
   }
   return arguments;
@@ -180,7 +183,8 @@ ParsedLine parse_line(const std::vector<std::string>& arguments, const Commands&
   }
   let_cli11_parse(root, with_dashes(arguments));
 
-  const auto chosen = std::find_if(levels.begin(), levels.end(), [](const Level& level) { return level.app->parsed(); });
+  const auto chosen =
+      std::find_if(levels.begin(), levels.end(), [](const Level& level) { return level.app->parsed(); });
   if (chosen != levels.end()) line.command = chosen->command;
   line.common.help = asks_for_help(program) || (chosen != levels.end() && asks_for_help(*chosen));
   if (line.common.help) return line;

@@ -1,5 +1,5 @@
-// Reads the command line. CLI11 does the splitting into words and values, here and nowhere else; its errors become
-// ours, with the misspelt word and what it was meant to be.
+// Reads the command line. CLI11 does the splitting into words and values, here and nowhere else; its errors
+// become ours, with the misspelt word and what it was meant to be.
 #pragma once
 
 #include <string>
@@ -24,7 +24,8 @@ struct ParsedLine {
 std::vector<Flag> program_flags(CommonOptions& options);
 std::vector<Flag> common_flags(CommonOptions& options);
 
-// Sets the options of the command that was named. Throws UsageError. When help is asked for, nothing else is checked.
+// Sets the options of the command that was named. Throws UsageError. When help is asked for, nothing else is
+// checked.
 ParsedLine parse_line(const std::vector<std::string>& arguments, const Commands& commands);
 
 // `--batch_size=4` becomes `--batch-size=4`; what follows a bare `--` stays.

@@ -17,7 +17,8 @@ namespace {
 int run_line(const ParsedLine& line, const Commands& commands, const std::vector<std::string>& arguments,
              Console& console) {
   if (line.common.help) {
-    console.print(line.command != nullptr ? command_help(*line.command, console) : program_help(commands, console));
+    console.print(line.command != nullptr ? command_help(*line.command, console)
+                                          : program_help(commands, console));
     return 0;
   }
   if (line.common.version) {

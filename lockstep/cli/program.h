@@ -1,4 +1,5 @@
-// The program: reads the command line, runs the command, and turns whatever goes wrong into one message and an exit code.
+// The program: reads the command line, runs the command, and turns whatever goes wrong into one message and
+// an exit code.
 #pragma once
 
 #include <string>

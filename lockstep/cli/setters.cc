@@ -18,13 +18,15 @@ Number parse_number(const std::string& typed, const char* what) {
   Number value{};
   const char* end = typed.data() + typed.size();
   const auto [rest, error] = std::from_chars(typed.data(), end, value);
-  if (error != std::errc() || rest != end) throw base::UsageError(fmt::format("'{}' is not {}.", typed, what));
+  if (error != std::errc() || rest != end)
+    throw base::UsageError(fmt::format("'{}' is not {}.", typed, what));
   return value;
 }
 
 int parse_whole_number(const std::string& typed, int least) {
   const int value = parse_number<int>(typed, "a whole number");
-  if (value < least) throw base::UsageError(fmt::format("{} is too small: at least {} is needed.", value, least));
+  if (value < least)
+    throw base::UsageError(fmt::format("{} is too small: at least {} is needed.", value, least));
   return value;
 }
 

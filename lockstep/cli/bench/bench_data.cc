@@ -39,8 +39,9 @@ int sum_input(std::size_t index, int rank, int world) {
   return (as_int(index) * 3 + rank * 5) % numbers;
 }
 
-// For a mean: so that the ranks' values add up to a multiple of the world. Twice the numbers 0 to world-1, turned by the
-// index, average to world-1; what is left below the largest sum is the same number for all ranks.
+// For a mean: so that the ranks' values add up to a multiple of the world. Twice the numbers 0 to world-1,
+// turned by the index, average to world-1; what is left below the largest sum is the same number for all
+// ranks.
 int mean_input(std::size_t index, int rank, int world) {
   const int room = kLargestSum / world - (world - 1);
   if (room < 0) return as_int(index) % (std::max(1, kLargestSum / world) + 1);
@@ -103,7 +104,8 @@ Pattern::Pattern(comm::ElementType type, const std::function<int(std::size_t)>& 
     : element_bytes_(comm::bytes_of(type)), run_elements_(kPeriod * kPeriodsPerTile) {
   const std::size_t elements = run_elements_ + kPeriod;
   tile_.resize(elements * element_bytes_);
-  for (std::size_t i = 0; i < elements; ++i) encode(value(i % kPeriod), type, tile_.data() + i * element_bytes_);
+  for (std::size_t i = 0; i < elements; ++i)
+    encode(value(i % kPeriod), type, tile_.data() + i * element_bytes_);
 }
 
 void Pattern::fill(std::byte* to, std::size_t count, std::size_t first) const {

@@ -1,8 +1,8 @@
 // Inputs and expected outputs of a bench. Pure.
 //
-// Every value is a small whole number, chosen so that the sum over all ranks, and every partial sum on the way, stays
-// at or below 255: then u8 does not wrap and f16 and bf16 are exact in any order. The numbers repeat with a prime
-// period, so that a piece that lands one buffer part, page or cache line off is found.
+// Every value is a small whole number, chosen so that the sum over all ranks, and every partial sum on the
+// way, stays at or below 255: then u8 does not wrap and f16 and bf16 are exact in any order. The numbers
+// repeat with a prime period, so that a piece that lands one buffer part, page or cache line off is found.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,9 @@ class Pattern {
 
  private:
   std::size_t element_bytes_;
-  std::vector<std::byte> tile_;  // several periods, and one more so that a run may begin anywhere in the first
-  std::size_t run_elements_;     // elements that can be taken from any beginning in the first period
+  std::vector<std::byte>
+      tile_;                  // several periods, and one more so that a run may begin anywhere in the first
+  std::size_t run_elements_;  // elements that can be taken from any beginning in the first period
 };
 
 // What rank `rank` puts into a cell's reduction, and what comes out.

@@ -31,7 +31,8 @@ void drop_repetitions(std::vector<Value>& list) {
 }  // namespace
 
 void BenchOptions::complete() {
-  require(!collectives.empty(), "which collective? For example: lockstep bench allreduce. There is also `all`.");
+  require(!collectives.empty(),
+          "which collective? For example: lockstep bench allreduce. There is also `all`.");
   set_default<std::string>(backends, "shm");
   set_default(types, comm::ElementType::f32);
   set_default(ops, comm::ReduceOp::sum);
@@ -39,9 +40,10 @@ void BenchOptions::complete() {
   drop_repetitions(backends);
   drop_repetitions(types);
   drop_repetitions(ops);
-  require(min_bytes <= max_bytes, fmt::format("--min-bytes {} is above --max-bytes {}.", base::format_bytes(min_bytes),
-                                              base::format_bytes(max_bytes)));
-  require(step_bytes > 0 || factor > 1, fmt::format("--factor {} never gets from one size to the next.", factor));
+  require(min_bytes <= max_bytes, fmt::format("--min-bytes {} is above --max-bytes {}.",
+                                              base::format_bytes(min_bytes), base::format_bytes(max_bytes)));
+  require(step_bytes > 0 || factor > 1,
+          fmt::format("--factor {} never gets from one size to the next.", factor));
   for (const auto& [backend, algorithm] : algorithms)
     require(std::find(backends.begin(), backends.end(), backend) != backends.end(),
             fmt::format("--algorithm {}:{} is for a backend that is not asked for.", backend, algorithm));

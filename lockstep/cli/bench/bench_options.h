@@ -45,7 +45,8 @@ struct BenchOptions {
   bool json = false;
   std::string progress = "auto";
 
-  // Fills the defaults that depend on what was not given, and throws UsageError where values contradict each other.
+  // Fills the defaults that depend on what was not given, and throws UsageError where values contradict each
+  // other.
   void complete();
 };
 

@@ -41,8 +41,8 @@ bool reduces(Collective collective) {
 }
 
 bool has_root(Collective collective) {
-  return collective == Collective::reduce || collective == Collective::broadcast || collective == Collective::gather ||
-         collective == Collective::scatter;
+  return collective == Collective::reduce || collective == Collective::broadcast ||
+         collective == Collective::gather || collective == Collective::scatter;
 }
 
 bool has_parts(Collective collective) {
@@ -97,7 +97,7 @@ std::vector<BufferChoice> buffer_kinds(BufferChoice choice, comm::Place place, b
 }
 
 Effort plan_effort(const std::vector<double>& lane_seconds, int iterations) {
-  constexpr double kSampleSeconds = 100e-6;    // a thousand times what reading the clock costs
+  constexpr double kSampleSeconds = 100e-6;  // a thousand times what reading the clock costs
   constexpr double kBudgetSecondsPerLane = 0.3;
   constexpr int kFewestSamples = 5, kMostSamples = 400;
   const double fastest = std::max(1e-9, *std::min_element(lane_seconds.begin(), lane_seconds.end()));
@@ -111,8 +111,8 @@ Effort plan_effort(const std::vector<double>& lane_seconds, int iterations) {
   }
   const double budget = kBudgetSecondsPerLane * static_cast<double>(lane_seconds.size());
   const double affordable = budget / std::max(1e-9, together * effort.batch);
-  effort.samples = static_cast<int>(std::clamp(affordable, static_cast<double>(kFewestSamples),
-                                               static_cast<double>(kMostSamples)));
+  effort.samples = static_cast<int>(
+      std::clamp(affordable, static_cast<double>(kFewestSamples), static_cast<double>(kMostSamples)));
   return effort;
 }
 

@@ -30,8 +30,9 @@ bool has_parts(measure::Collective collective);
 // Payload sizes from the smallest to the largest, by factor or step; always at least one.
 std::vector<std::uint64_t> payload_sizes(const BenchOptions& options);
 
-// All cells, collective by collective, type by type, reduction by reduction, sizes rising. A size is rounded down to
-// whole elements (times the world where there are parts), but not to nothing unless nothing was asked for.
+// All cells, collective by collective, type by type, reduction by reduction, sizes rising. A size is rounded
+// down to whole elements (times the world where there are parts), but not to nothing unless nothing was asked
+// for.
 std::vector<Cell> plan_cells(const BenchOptions& options, int world);
 
 // Throws ConfigError for cells that this world cannot run (a root that is not there, send with one rank).
@@ -41,7 +42,8 @@ void check_world(const BenchOptions& options, int world);
 // different, owned memory only where private memory cannot be used.
 std::vector<BufferChoice> buffer_kinds(BufferChoice choice, comm::Place place, bool any_all_reduce);
 
-// How many operations a sample times and how many samples are taken, for lanes that need `seconds` per operation.
+// How many operations a sample times and how many samples are taken, for lanes that need `seconds` per
+// operation.
 struct Effort {
   int batch = 1;    // operations per sample, so that reading the clock does not show
   int samples = 5;  // per lane

@@ -25,11 +25,13 @@ std::vector<Row> rows_of(const comm::Registry& registry) {
 }
 
 std::string text_of(const std::vector<Row>& rows, const Console& console) {
-  std::string text = console.styled(fmt::format("{:<8}{:<8}{:<11}{}", "name", "link", "here", "what"), Tone::heading) + "\n";
+  std::string text =
+      console.styled(fmt::format("{:<8}{:<8}{:<11}{}", "name", "link", "here", "what"), Tone::heading) + "\n";
   for (const auto& [entry, availability] : rows) {
     const std::string state = fmt::format("{:<11}", availability.available ? "available" : "missing");
     text += fmt::format("{:<8}{:<8}{}{}\n", entry.name, entry.link,
-                        console.styled(state, availability.available ? Tone::good : Tone::warning), entry.description);
+                        console.styled(state, availability.available ? Tone::good : Tone::warning),
+                        entry.description);
     const std::string indent(27, ' ');
     if (!availability.detail.empty()) text += indent + availability.detail + "\n";
     if (!availability.next_step.empty()) text += indent + availability.next_step + "\n";

@@ -10,12 +10,17 @@ namespace lockstep::cli {
 std::vector<Example> CompletionCommand::examples() const {
   return {
       {"source <(lockstep completion bash)", "complete in this shell"},
-      {"lockstep completion bash > ~/.local/share/bash-completion/completions/lockstep", "complete in every new one"},
+      {"lockstep completion bash > ~/.local/share/bash-completion/completions/lockstep",
+       "complete in every new one"},
   };
 }
 
 std::vector<Flag> CompletionCommand::flags() {
-  return {{.names = "shell", .value = "SHELL", .help = "bash", .known_values = {"bash"}, .set = one_of(shell_, {"bash"})}};
+  return {{.names = "shell",
+           .value = "SHELL",
+           .help = "bash",
+           .known_values = {"bash"},
+           .set = one_of(shell_, {"bash"})}};
 }
 
 int CompletionCommand::run(const Invocation& invocation) {
