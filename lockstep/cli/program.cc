@@ -1,5 +1,6 @@
 #include "lockstep/cli/program.h"
 
+#include <csignal>
 #include <exception>
 
 #include "lockstep/base/error.h"
@@ -43,7 +44,7 @@ int run_checked(const std::vector<std::string>& arguments, Console& console) {
     console = Console(line.common.color);
     return run_line(line, commands, arguments, console);
   } catch (const ReaderGone&) {
-    return 0;
+    return static_cast<int>(base::ExitCode::signal_base) + SIGPIPE;
   } catch (const base::Error& error) {
     print_error(error.what(), console);
     return static_cast<int>(error.exit_code());

@@ -10,10 +10,11 @@
 
 namespace lockstep::cli {
 
-// What all cells need at most, in bytes.
+// What all cells need at most, in bytes; a cache line where they need nothing, so that no allocation is
+// empty.
 struct LaneBytes {
-  std::size_t whole = 0;  // a whole tensor
-  std::size_t part = 0;   // one rank's part of one
+  std::size_t whole = 64;  // a whole tensor
+  std::size_t part = 64;   // one rank's part of one
 };
 LaneBytes largest_bytes(const std::vector<Cell>& cells, int world);
 

@@ -1,14 +1,8 @@
 #include "lockstep/cli/bench/bench_rank.h"
 
-#include <nlohmann/json.hpp>
-
-#include "lockstep/base/environment.h"
 #include "lockstep/base/log.h"
-#include "lockstep/cli/bench/bench_json.h"
+#include "lockstep/cli/bench/bench_conclusion.h"
 #include "lockstep/cli/bench/bench_runner.h"
-#include "lockstep/cli/bench/bench_table.h"
-#include "lockstep/cli/version.h"
-#include "lockstep/device/machine_facts.h"
 
 namespace lockstep::cli {
 namespace {
@@ -33,42 +27,33 @@ std::vector<OpenBackend> open_backends(const BenchOptions& options, const comm::
   return backends;
 }
 
-std::string source_of(const comm::Identity& identity) {
-  return base::environment("LOCKSTEP_SERVER") ? "our launcher" : identity.source;
+// Says which source won, and which others say something else.
+void log_identity(const comm::Identity& identity) {
+  base::log_debug(comm::describe(identity));
+  if (identity.group.rank != 0) return;
+  for (const std::string& disagreement : identity.disagreements) base::log_warning(disagreement);
 }
 
-void run_session(const BenchOptions& options, const comm::Identity& identity, const comm::Registry& registry,
-                 const Console& console, comm::Session& session) {
+void run_bench(const BenchOptions& options, const comm::Registry& registry, const Console& console,
+               comm::Session& session) {
+  const comm::Identity& identity = session.identity();
   const bool prints = identity.group.rank == 0;
   Progress progress(prints ? options.progress : "none", progress_fd());
   BenchReport report = BenchRunner(options, open_backends(options, registry, session), &progress).run();
-  if (!prints) return;
-  report.version = version();
-  report.machine = device::machine_facts();
-  report.rank_source = source_of(identity);
-  conclude_bench(options, report, console);
+  const std::string source = identity.launcher_serves ? "our launcher" : identity.source;
+  if (prints) conclude_bench(options, std::move(report), source, console);
 }
 
 }  // namespace
 
 int run_bench_rank(const BenchOptions& options, const comm::Identity& identity,
                    const comm::Registry& registry, const Console& console) {
+  log_identity(identity);
   comm::SessionOptions session_options;
   session_options.timeout = options.timeout;
   session_options.join_timeout = options.join_timeout;
-  comm::Session session(identity, registry, session_options);
-  return session.run(
-      [&](comm::Session& joined) { run_session(options, identity, registry, console, joined); });
-}
-
-void conclude_bench(const BenchOptions& options, const BenchReport& report, const Console& console) {
-  try {
-    console.print(options.json ? bench_json(report).dump(2) + "\n" : bench_table(report));
-  } catch (const ReaderGone&) {
-    base::log_debug("the reader of the results is gone");
-  }
-  require_right(report);
-  if (options.min_busbw) require_fast(report, *options.min_busbw);
+  return comm::run_session(identity, registry, session_options,
+                           [&](comm::Session& session) { run_bench(options, registry, console, session); });
 }
 
 }  // namespace lockstep::cli

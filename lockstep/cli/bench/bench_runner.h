@@ -21,7 +21,7 @@ struct OpenBackend {
   std::string name;
   std::string detail;
   std::string algorithm = "auto";
-  std::unique_ptr<comm::Communicator> communicator;
+  std::shared_ptr<comm::Communicator> communicator;
 };
 
 class BenchRunner {
@@ -33,9 +33,6 @@ class BenchRunner {
   BenchReport run();
 
  private:
-  struct Timed {
-    std::vector<double> samples;  // seconds per operation
-  };
   void add_lanes(std::size_t backend);
   const LaneMemory& private_memory();
   std::vector<CellResult> measure(const Cell& cell);

@@ -8,6 +8,7 @@
 #include "lockstep/cli/bench/bench_launch.h"
 #include "lockstep/cli/bench/bench_plan.h"
 #include "lockstep/cli/bench/bench_rank.h"
+#include "lockstep/cli/bench/bench_replicas.h"
 
 namespace lockstep::cli {
 namespace {
@@ -69,6 +70,7 @@ int BenchCommand::run(const Invocation& invocation) {
   }
   const int workers = options_.workers.value_or(kDefaultWorkers);
   check_world(options_, workers);
+  if (replicas) return run_bench_replicas(options_, workers, registry, invocation.console);
 
   return launch_bench(options_, workers, invocation.arguments);
 }
