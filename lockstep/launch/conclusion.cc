@@ -19,12 +19,6 @@ int code_of_signal(int signal_number) {
 }  // namespace
 
 int Supervisor::conclude() {
-  if (!cause_ && first_bad_exit_) {
-    // All ranks ended before the server could decide.
-    comm::Verdict verdict = parts_.server.verdict().value_or(comm::Verdict{});
-    if (verdict.message.empty()) verdict = verdict_about(*first_bad_exit_);
-    cause_ = Cause{Cause::Kind::failure, std::move(verdict), 0};
-  }
   if (!cause_) {
     say_starter_output();
     return 0;

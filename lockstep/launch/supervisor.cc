@@ -42,7 +42,7 @@ Supervisor::Supervisor(const LaunchOptions& options, const SupervisorParts& part
 }
 
 int Supervisor::run() {
-  while (!parts_.ranks.all_ended()) step();
+  while (!parts_.ranks.all_ended() || awaits_verdict()) step();
   deliver_rest_of_output();
   const int code = conclude();
   deliver_own_words();

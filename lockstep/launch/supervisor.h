@@ -45,6 +45,7 @@ class Supervisor {
   };
 
   void step();
+  bool awaits_verdict() const { return first_bad_exit_ && !cause_; }
   void notice_signals();
   void notice_exits();
   void notice_exit(const RankExit& exit);
