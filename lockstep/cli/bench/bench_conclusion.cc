@@ -5,15 +5,15 @@
 #include "lockstep/base/log.h"
 #include "lockstep/cli/bench/bench_json.h"
 #include "lockstep/cli/bench/bench_table.h"
+#include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/version.h"
-#include "lockstep/device/machine_facts.h"
 
 namespace lockstep::cli {
 
 void conclude_bench(const BenchOptions& options, BenchReport report, const std::string& rank_source,
                     const Console& console) {
   report.version = version();
-  report.machine = device::machine_facts();
+  report.machine = run_machine();
   report.rank_source = rank_source;
   try {
     console.print(options.json ? bench_json(report).dump(2) + "\n" : bench_table(report));

@@ -7,6 +7,7 @@
 
 #include "lockstep/base/unique_fd.h"
 #include "lockstep/cli/progress.h"
+#include "lockstep/cli/run_machine.h"
 #include "lockstep/launch/launcher.h"
 
 namespace lockstep::cli {
@@ -21,6 +22,7 @@ int launch_bench(const BenchOptions& options, int workers, const std::vector<std
   launch.threads_per_worker = options.threads;
   launch.log_directory = options.log_directory;
   launch.join_timeout = options.join_timeout;
+  launch.environment[kMachineVariable] = machine_variable();
   // Without close-on-exec: rank 0 writes the progress to our terminal through it.
   const base::UniqueFd terminal(::isatty(STDERR_FILENO) == 1 ? ::dup(STDERR_FILENO) : -1);
   if (terminal) launch.environment[kProgressFdVariable] = std::to_string(terminal.get());

@@ -20,6 +20,11 @@ bool any_all_reduce(const BenchOptions& options) {
          options.collectives.end();
 }
 
+// "gloo 0.5.0 over tcp; interfaces: ..." is too long for a heading: the first statement is the version.
+std::string first_statement(const std::string& detail) {
+  return detail.substr(0, detail.find(';'));
+}
+
 std::string describe(const Cell& cell) {
   return fmt::format("{} {} {}", measure::name_of(cell.collective), base::format_bytes(cell.bytes()),
                      comm::name_of(cell.type));
@@ -47,8 +52,9 @@ void BenchRunner::add_lanes(std::size_t backend) {
     const bool is_owned = kind == BufferChoice::owned;
     owned_is_used |= is_owned;
     lanes_.emplace_back(communicator, is_owned ? *owned : private_memory());
-    facts_.push_back({backends_[backend].name, std::string(communicator.link()), backends_[backend].detail,
-                      backends_[backend].algorithm, kind, is_owned ? place : comm::Place::host});
+    facts_.push_back({backends_[backend].name, std::string(communicator.link()),
+                      first_statement(backends_[backend].detail), backends_[backend].algorithm, kind,
+                      is_owned ? place : comm::Place::host});
   }
   if (owned_is_used) memories_.push_back(std::move(owned));
 }
