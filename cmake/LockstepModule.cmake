@@ -20,7 +20,8 @@ function(lockstep_backend_plugin name)
     LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib/lockstep")
   target_compile_options(lockstep_backend_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${LOCKSTEP_WARNINGS}>)
   target_link_libraries(lockstep_backend_${name} PRIVATE Lockstep::comm ${ARG_LIBRARIES})
-  install(TARGETS lockstep_backend_${name} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/lockstep")
+  # Not CMAKE_INSTALL_LIBDIR, which may be lib64 or lib/<architecture>: the program looks beside itself.
+  install(TARGETS lockstep_backend_${name} LIBRARY DESTINATION lib/lockstep)
 endfunction()
 
 # lockstep_test(NAME LABELS label ... SOURCES ... [LIBRARIES target ...] [TIMEOUT seconds])
@@ -37,4 +38,7 @@ function(lockstep_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  if("multiproc" IN_LIST ARG_LABELS)
+    set_tests_properties(${name} PROPERTIES PROCESSORS 2)  # it starts ranks of its own
+  endif()
 endfunction()
