@@ -14,6 +14,7 @@ using std::chrono::milliseconds;
 
 TEST(Clock, SecondsConvertBothWays) {
   EXPECT_EQ(from_seconds(1.5), milliseconds(1500));
+  EXPECT_EQ(from_seconds(50e-6), std::chrono::microseconds(50));
   EXPECT_DOUBLE_EQ(to_seconds(milliseconds(250)), 0.25);
 }
 

@@ -17,6 +17,7 @@ using std::chrono::seconds;
 
 constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint64_t kMiB = 1024 * kKiB;
+constexpr std::uint64_t kGiB = 1024 * kMiB;
 
 TEST(ParseBytes, ReadsPlainBytes) {
   EXPECT_EQ(parse_bytes("0"), 0u);
@@ -28,8 +29,8 @@ TEST(ParseBytes, TakesBothSpellingsOfAUnitAsBinary) {
   for (const char* text : {"4K", "4k", "4KB", "4KiB", " 4 KiB "})
     EXPECT_EQ(parse_bytes(text), 4 * kKiB) << text;
   EXPECT_EQ(parse_bytes("2M"), 2 * kMiB);
-  EXPECT_EQ(parse_bytes("3GiB"), 3 * 1024 * kMiB);
-  EXPECT_EQ(parse_bytes("1T"), 1024 * 1024 * kMiB);
+  EXPECT_EQ(parse_bytes("3GiB"), 3 * kGiB);
+  EXPECT_EQ(parse_bytes("1T"), 1024 * kGiB);
 }
 
 TEST(ParseBytes, TakesFractionsAndRoundsToWholeBytes) {
