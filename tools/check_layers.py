@@ -25,7 +25,7 @@ MODULES = {
     "base": module(),
     "record": module(),
     "measure": module("record"),
-    "device": module("measure"),
+    "device": module("measure", "record"),
     "comm": module("measure", "device"),
     "data": module("record", torch=True),
     "models": module("record", torch=True),
