@@ -51,7 +51,7 @@ test-gpu:  ## Build with CUDA and NCCL and run the tests that need a GPU
 .PHONY: bench-comm
 bench-comm:  ## Compare the CPU backends, interleaved in one run of 2 workers
 	$(call build,release)
-	tools/bench_comm
+	python3 tools/bench_comm.py $(WORKERS)
 
 .PHONY: check
 check: format-check layers test  ## Everything a change must pass: format, layers, tests

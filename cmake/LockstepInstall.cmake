@@ -5,8 +5,7 @@ set(CMAKE_INSTALL_DOCDIR "${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep")
 install(FILES README.md LICENSE CHANGELOG.md TYPE DOC)
 install(DIRECTORY docs/ TYPE DOC)
 
-if(TARGET lockstep)
-  install(TARGETS lockstep RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(TARGET lockstep)  # which lockstep/cli installs
   # The program knows its flags; it is asked when it is installed, so the two cannot disagree.
   set(lockstep_completions "${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions")
   install(CODE "
