@@ -15,7 +15,7 @@ export JOBS
 engine := $(wildcard lockstep/train/CMakeLists.txt lockstep/models/CMakeLists.txt)
 groups := base test comm $(if $(engine),$(if $(filter pip,$(TORCH)),,torch))
 choices := $(if $(TORCH),-DLOCKSTEP_TORCH=$(TORCH))
-build = tools/setup $(groups) && tools/configure $(1) $(choices) && cmake --build build/$(1) -j $(JOBS)
+build = tools/setup $(groups) && tools/configure $(1) $(choices) -DLOCKSTEP_TEST_TIMEOUT_FACTOR=1 && cmake --build build/$(1) -j $(JOBS)
 ctest = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-label-summary
 
 .PHONY: help
