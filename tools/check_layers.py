@@ -169,9 +169,10 @@ def check_readmes(root):
 
 
 def opens_with_purpose(path):
+    """With a comment, or, where a header of ours says it, with that header: the one implemented or tested."""
     with path.open(encoding="utf-8") as lines:
         first = lines.readline()
-    return first.startswith("//") or path.suffix in BUILT_SUFFIXES and path.with_suffix(".h").is_file()
+    return first.startswith("//") or path.suffix in BUILT_SUFFIXES and first.startswith('#include "lockstep/')
 
 
 def check_purpose(root):
@@ -179,7 +180,7 @@ def check_purpose(root):
         for path in sorted((root / top).rglob("*")):
             if path.suffix in SOURCE_SUFFIXES and not opens_with_purpose(path):
                 yield Violation(path.relative_to(root), 1, "does not open with what it is for; "
-                                "allowed: a // comment on the first line, or a .cc beside its own .h")
+                                "allowed: a // comment on the first line, or in a .cc the header it implements or tests")
 
 
 CHECKS = (check_includes, check_built, check_cli_is_last, check_readmes, check_purpose)

@@ -112,7 +112,11 @@ class CheckLayersTest(unittest.TestCase):
         self.write("lockstep/base/units.h", "#pragma once\n")
         self.expect_violation("lockstep/base/units.h:1:", "what it is for")
 
-    def test_a_source_without_a_header_of_its_own_needs_a_purpose(self):
+    def test_a_test_may_open_with_the_header_it_tests(self):
+        self.write("tests/base/text_test.cc", '#include "lockstep/base/text.h"\n')
+        self.assertEqual(self.check()[0], 0)
+
+    def test_a_source_without_a_header_of_ours_needs_a_purpose(self):
         self.write("lockstep/base/CMakeLists.txt", "lockstep_module(base SOURCES text.cc main.cc)\n")
         self.write("lockstep/base/main.cc", "#include <cstdio>\n")
         self.expect_violation("lockstep/base/main.cc:1:", "what it is for")
