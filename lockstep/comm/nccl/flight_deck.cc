@@ -126,7 +126,8 @@ void FlightDeck::settle(Flight& flight, std::exception_ptr error) {
 void FlightDeck::begin_oldest() {
   if (flights_.empty()) return;
   oldest_since_ = base::now();
-  if (board_ != nullptr && !announced_) board_->begin(flights_.front()->operation, "nccl", oldest_since_, timeout_);
+  if (board_ != nullptr && !announced_)
+    board_->begin(flights_.front()->operation, "nccl", oldest_since_, timeout_);
 }
 
 void FlightDeck::check_oldest() {
