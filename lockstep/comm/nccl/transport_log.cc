@@ -1,10 +1,11 @@
 #include "lockstep/comm/nccl/transport_log.h"
 
+#include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 
 #include "lockstep/base/environment.h"
 #include "lockstep/base/text.h"
@@ -37,21 +38,26 @@ void TransportLog::begin() {
   const std::lock_guard lock(mutex_);
   if (begun_) return;
   begun_ = true;
-  if (base::environment("NCCL_DEBUG") || base::environment("NCCL_DEBUG_FILE")) return;
-  std::string path = (std::filesystem::temp_directory_path() / "lockstep-nccl-XXXXXX").string();
-  file_.reset(::mkstemp(path.data()));
+  for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"})
+    if (base::environment(name)) return;
+  file_.reset(::memfd_create("lockstep-nccl-log", MFD_CLOEXEC));
   if (!file_) return;
-  path_ = path;
   ::setenv("NCCL_DEBUG", "INFO", 1);
-  ::setenv("NCCL_DEBUG_SUBSYS", "INIT", 0);
-  ::setenv("NCCL_DEBUG_FILE", path_.c_str(), 1);
+  ::setenv("NCCL_DEBUG_SUBSYS", "INIT", 1);
+  ::setenv("NCCL_DEBUG_FILE", fmt::format("/proc/self/fd/{}", file_.get()).c_str(), 1);
+  environment_set_ = true;
+}
+
+void TransportLog::put_environment_back() {
+  if (!environment_set_) return;
+  for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"}) ::unsetenv(name);
+  environment_set_ = false;
 }
 
 std::set<std::string> TransportLog::read_new() {
   const std::lock_guard lock(mutex_);
   if (!file_) return {};
-  if (!path_.empty()) ::unlink(path_.c_str());
-  path_.clear();
+  put_environment_back();
   std::string text;
   std::array<char, 65536> chunk;
   ssize_t got = 0;
