@@ -17,7 +17,7 @@ std::string describe(const ExitStatus& status) {
       return "was killed by signal " + std::to_string(status.number) + " (" + signal_name(status.number) +
              ")";
     case ExitStatus::Kind::vanished:
-      return "was killed, mpirun does not tell by what";
+      return "was killed (mpirun does not tell how)";
     case ExitStatus::Kind::never_started:
       return "was never started by mpirun";
   }
