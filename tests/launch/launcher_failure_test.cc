@@ -77,6 +77,35 @@ TEST(LauncherFailure, a_rank_that_ends_well_before_the_others_is_no_failure) {
   EXPECT_EQ(run.output, "done\n");
 }
 
+TEST(LauncherFailure, the_verdict_on_a_joined_rank_that_is_killed_tells_where_the_others_were) {
+  LaunchedRun run({"workers=2"}, {"join", "pid=@", "sleep=60"});
+  const auto pids = run.rank_pids(2);
+  kill(pids[1], SIGKILL);
+  const auto result = run.wait();
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.error, HasSubstr("error: rank 1 was killed by signal 9 (SIGKILL) while rank 0 "));
+  EXPECT_THAT(result.error, HasSubstr("rank 0 was ended because of it"));
+  EXPECT_TRUE(ends_soon(pids[0]));
+}
+
+TEST(LauncherFailure, a_failure_that_a_rank_reports_is_told_in_its_words_and_with_its_code) {
+  const auto run = run_ranks({"workers=2"}, {"join", "1:fail=wrong sums", "1:exit=6", "sleep=60"});
+  EXPECT_EQ(run.exit_code, 6);
+  EXPECT_THAT(run.error, HasSubstr("error: rank 1: wrong sums\n"));
+}
+
+TEST(LauncherFailure, a_rank_that_joins_and_leaves_without_a_goodbye_is_a_failure) {
+  const auto run = run_ranks({"workers=2"}, {"join", "1:exit=0", "sleep=60"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.error, HasSubstr("error: rank 1 "));
+}
+
+TEST(LauncherFailure, an_exit_code_after_every_rank_said_goodbye_is_the_runs) {
+  const auto run = run_ranks({"workers=2"}, {"join", "goodbye", "0:err=error: too slow", "0:exit=5"});
+  EXPECT_EQ(run.exit_code, 5);
+  EXPECT_EQ(run.error, "[rank0] error: too slow\n");
+}
+
 TEST(LauncherFailure, no_workers_is_a_usage_error) {
   EXPECT_EQ(run_ranks({"workers=0"}, {}).exit_code, 2);
 }

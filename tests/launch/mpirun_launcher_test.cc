@@ -66,6 +66,17 @@ TEST(MpirunLauncher, a_killed_rank_ends_the_run_and_is_named) {
   for (const pid_t pid : pids) EXPECT_TRUE(ends_soon(pid));
 }
 
+TEST(MpirunLauncher, ranks_join_the_run_and_the_verdict_tells_where_the_others_were) {
+  EXPECT_EQ(run_ranks(through_mpirun(3), {"join", "goodbye"}).exit_code, 0);
+  LaunchedRun run(through_mpirun(2), {"join", "pid=@", "sleep=60"});
+  const auto pids = run.rank_pids(2);
+  kill(pids[1], SIGKILL);
+  const auto result = run.wait();
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.error, HasSubstr("error: rank 1 was killed (mpirun does not tell how) while rank 0 "));
+  EXPECT_TRUE(ends_soon(pids[0]));
+}
+
 TEST(MpirunLauncher, ends_ranks_that_are_stopped_or_ignore_the_request) {
   LaunchedRun run(through_mpirun(3),
                   {"ignore=15", "pid=@", "1:kill=19", "2:await=@/go", "2:exit=7", "sleep=60"});

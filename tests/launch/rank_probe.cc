@@ -3,6 +3,7 @@
 //   env=NAME            prints a variable                        cpus         prints the cores it may use
 //   pid=DIR             writes its process number to DIR/RANK    await=FILE   waits until the file exists
 //   sleep=SECONDS  exit=CODE  kill=SIGNAL (itself)  ignore=SIGNAL  fill=BYTES (of standard output)
+//   join  goodbye  fail=TEXT (reported to the run's server)
 //   where=DIR           writes the launcher's private directory to DIR/where
 #include <sched.h>
 #include <signal.h>
@@ -14,10 +15,14 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 
 #include "lockstep/base/environment.h"
+#include "lockstep/base/error.h"
+#include "lockstep/comm/rendezvous/identity.h"
+#include "lockstep/comm/rendezvous/run_client.h"
 #include "lockstep/launch/rank_output.h"
 
 namespace {
@@ -56,9 +61,27 @@ void await_file(const std::string& file) {
   while (!std::filesystem::exists(file)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
+// This rank's part in the run, once it has joined.
+struct Membership {
+  lockstep::comm::OperationBoards boards;
+  std::unique_ptr<lockstep::comm::RunClient> client;
+
+  void join() {
+    const lockstep::comm::Identity identity = lockstep::comm::find_identity({}).value();
+    lockstep::comm::RunClientOptions options;
+    options.address = identity.master_addr;
+    options.port = identity.master_port;
+    options.rank = identity.group.rank;
+    options.world = identity.group.world;
+    options.token = identity.token;
+    client = std::make_unique<lockstep::comm::RunClient>(options, boards);
+  }
+  void fail(const std::string& text) { client->report_failure(lockstep::base::VerificationError(text)); }
+};
+
 using Action = std::function<void(const std::string&)>;
 
-std::map<std::string, Action> actions(const std::string& private_directory) {
+std::map<std::string, Action> actions(const std::string& private_directory, Membership& member) {
   return {
       {"out", [](const std::string& text) { print(STDOUT_FILENO, text + "\n"); }},
       {"err", [](const std::string& text) { print(STDERR_FILENO, text + "\n"); }},
@@ -71,6 +94,9 @@ std::map<std::string, Action> actions(const std::string& private_directory) {
       {"cpus", [](const std::string&) { print_cpus(); }},
       {"pid", [](const std::string& dir) { write_file(dir + "/" + own_rank(), std::to_string(getpid())); }},
       {"where", [=](const std::string& dir) { write_file(dir + "/where", private_directory); }},
+      {"join", [&member](const std::string&) { member.join(); }},
+      {"goodbye", [&member](const std::string&) { member.client->goodbye(); }},
+      {"fail", [&member](const std::string& text) { member.fail(text); }},
       {"await", await_file},
       {"sleep",
        [](const std::string& s) {
@@ -96,7 +122,8 @@ void act(std::string text, const std::map<std::string, Action>& known) {
 int main(int argc, char** argv) {
   const std::string private_directory = environment(lockstep::launch::kRankOutputVariable).value_or("");
   lockstep::launch::adopt_rank_output();
-  const auto known = actions(private_directory);
+  Membership member;
+  const auto known = actions(private_directory, member);
   for (int i = 1; i < argc; ++i) act(argv[i], known);
   return 0;
 }
