@@ -97,11 +97,12 @@ TEST(MpirunLauncher, an_interrupt_ends_all_ranks) {
 }
 
 TEST(MpirunLauncher, a_killed_launcher_leaves_no_rank) {
-  LaunchedRun run(through_mpirun(2), {"pid=@", "1:kill=19", "sleep=60"});
+  LaunchedRun run(through_mpirun(2), {"0:where=@", "pid=@", "1:kill=19", "sleep=60"});
   const auto pids = run.rank_pids(2);
   run.signal(SIGKILL);
   run.wait();
   for (const pid_t pid : pids) EXPECT_TRUE(ends_soon(pid));
+  std::filesystem::remove_all(run.await_file("where"));  // as the next launcher would
 }
 
 TEST(MpirunLauncher, a_killed_mpirun_leaves_no_rank_and_is_named) {
