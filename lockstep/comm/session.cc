@@ -28,6 +28,8 @@ Session::Session(const Identity& identity, const Registry& registry, const Sessi
   if (identity_.master_addr.empty()) meeting_file_ = std::make_unique<MeetingFile>(identity_.job);
   if (!identity_.launcher_serves && identity_.group.rank == 0) serve();
   join();
+  // Everybody has come: whatever happens from now on leaves no file behind.
+  meeting_file_.reset();
   if (!identity_.local_known) find_local_ranks();
 }
 

@@ -60,7 +60,7 @@ class Session {
   OperationBoards boards_;
   measure::Ledger ledger_;
   OpenCommunicators communicators_;
-  std::unique_ptr<MeetingFile> meeting_file_;  // only where the ranks meet through one
+  std::unique_ptr<MeetingFile> meeting_file_;  // only while the ranks meet through one
   std::unique_ptr<RunServer> server_;          // only on rank 0 without a launcher
   std::unique_ptr<RunClient> client_;
 };

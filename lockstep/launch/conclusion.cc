@@ -19,6 +19,7 @@ int code_of_signal(int signal_number) {
 }  // namespace
 
 int Supervisor::conclude() {
+  if (!cause_ && first_bad_exit_) cause_ = Cause{Cause::Kind::failure, verdict_about(*first_bad_exit_), 0};
   if (!cause_) {
     say_starter_output();
     return 0;

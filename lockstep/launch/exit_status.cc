@@ -14,9 +14,10 @@ std::string describe(const ExitStatus& status) {
     case ExitStatus::Kind::exited:
       return "exited with code " + std::to_string(status.number);
     case ExitStatus::Kind::signalled:
-      return "was killed by " + signal_name(status.number);
+      return "was killed by signal " + std::to_string(status.number) + " (" + signal_name(status.number) +
+             ")";
     case ExitStatus::Kind::vanished:
-      return "was killed (mpirun does not say by which signal)";
+      return "was killed (mpirun does not tell how)";
     case ExitStatus::Kind::never_started:
       return "was never started by mpirun";
   }

@@ -18,7 +18,7 @@ struct ExitStatus {
   bool ok() const { return kind == Kind::exited && number == 0; }
 };
 
-// To follow "rank 1": "exited with code 3", "was killed by SIGKILL".
+// To follow "rank 1": "exited with code 3", "was killed by signal 9 (SIGKILL)".
 std::string describe(const ExitStatus& status);
 
 // "SIGINT", or "signal 65" where it has no name.

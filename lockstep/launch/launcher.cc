@@ -17,6 +17,7 @@ comm::RunServerOptions server_options(const LaunchOptions& options) {
   server.world = options.workers;
   server.token = comm::make_token();
   server.join_timeout = options.join_timeout;
+  server.watched = true;
   return server;
 }
 

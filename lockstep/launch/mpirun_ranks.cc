@@ -70,7 +70,11 @@ class MpirunRanks : public RankGroup {
   void start_mpirun(const RankPlan& plan);
   void hold(short events);
   void listen();
+  std::vector<std::size_t> newly_gone() const;
+  bool vanished(std::size_t rank) const;
+  void wait_for_mpirun() const;
   void collect_mpirun(std::vector<RankExit>& exits);
+  void collect_rank(std::size_t rank, std::vector<RankExit>& exits);
   bool all_started() const;
 
   PrivateDirectory directory_;
@@ -136,22 +140,41 @@ void MpirunRanks::listen() {
   });
 }
 
-// A rank announces its exit code before it is gone: so first who is gone, then what was said.
+// A rank announces its exit code before it is gone: so first who is gone, then what was said. A rank that is
+// gone without a word may have died with mpirun, whose end is seen a little later.
 std::vector<RankExit> MpirunRanks::collect() {
   std::vector<RankExit> exits;
-  const bool mpirun_was_there = !mpirun_->ended();
+  listen();
+  const std::vector<std::size_t> gone = newly_gone();
+  listen();
+  if (std::any_of(gone.begin(), gone.end(), [this](std::size_t i) { return vanished(i); })) wait_for_mpirun();
   collect_mpirun(exits);
-  listen();
-  std::vector<bool> gone;
-  for (const AdoptedRank& rank : ranks_) gone.push_back(rank.is_gone());
-  listen();
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    const bool never_started = mpirun_was_there && mpirun_->ended() && !ranks_[i].has_started();
-    if (ranks_[i].ended() || !(gone[i] || never_started)) continue;
-    ranks_[i].mark_ended();
-    exits.push_back({static_cast<int>(i), ranks_[i].status()});
-  }
+  for (const std::size_t i : gone) collect_rank(i, exits);
+  for (std::size_t i = 0; mpirun_->ended() && i < ranks_.size(); ++i)
+    if (!ranks_[i].ended() && !ranks_[i].has_started()) collect_rank(i, exits);
   return exits;
+}
+
+std::vector<std::size_t> MpirunRanks::newly_gone() const {
+  std::vector<std::size_t> gone;
+  for (std::size_t i = 0; i < ranks_.size(); ++i)
+    if (!ranks_[i].ended() && ranks_[i].is_gone()) gone.push_back(i);
+  return gone;
+}
+
+bool MpirunRanks::vanished(std::size_t rank) const {
+  return ranks_[rank].status().kind == ExitStatus::Kind::vanished;
+}
+
+void MpirunRanks::wait_for_mpirun() const {
+  constexpr int kMilliseconds = 50;
+  pollfd end{mpirun_->poll_fd(), POLLIN, 0};
+  if (!mpirun_->ended()) poll(&end, 1, kMilliseconds);
+}
+
+void MpirunRanks::collect_rank(std::size_t rank, std::vector<RankExit>& exits) {
+  ranks_[rank].mark_ended();
+  exits.push_back({static_cast<int>(rank), ranks_[rank].status()});
 }
 
 // Its own failure comes first: ranks that die with it are not to blame.

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <ctime>
 #include <string>
 
 #include "lockstep/base/error.h"

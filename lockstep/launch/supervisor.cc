@@ -101,10 +101,10 @@ void Supervisor::notice_exit(const RankExit& exit) {
     first_bad_exit_ = exit;
     verdict_due_ = Deadline(kVerdictWait);
   }
-  if (exit.rank == RankExit::kMpirun)
-    end_because({Cause::Kind::failure, verdict_about(exit), 0}, kMomentToEnd);
-  else
-    parts_.server.report_exit(exit.rank, describe(exit.status));
+  if (exit.rank != RankExit::kMpirun) return parts_.server.report_exit(exit.rank, describe(exit.status));
+  comm::Verdict verdict = verdict_about(exit);
+  parts_.server.end_run(verdict.message);
+  end_because({Cause::Kind::failure, std::move(verdict), 0}, kMomentToEnd);
 }
 
 // Without one in time, the first bad exit speaks for itself.

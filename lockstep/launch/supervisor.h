@@ -45,7 +45,10 @@ class Supervisor {
   };
 
   void step();
-  bool awaits_verdict() const { return first_bad_exit_ && !cause_; }
+  // There will be none about a rank that fails after every rank has said goodbye.
+  bool awaits_verdict() const {
+    return first_bad_exit_ && !cause_ && parts_.server.finished() < options_.workers;
+  }
   void notice_signals();
   void notice_exits();
   void notice_exit(const RankExit& exit);

@@ -51,7 +51,7 @@ TEST(FailureReport, a_rank_with_an_error_line_and_a_code_of_ours_has_explained_i
 
 TEST(ExitStatus, is_described_in_words_that_follow_the_rank) {
   EXPECT_EQ(describe({ExitStatus::Kind::exited, 3}), "exited with code 3");
-  EXPECT_EQ(describe({ExitStatus::Kind::signalled, 9}), "was killed by SIGKILL");
+  EXPECT_EQ(describe({ExitStatus::Kind::signalled, 9}), "was killed by signal 9 (SIGKILL)");
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST_F(ProcessTest, reports_exit_codes_and_signals) {
   Process exits(shell("exit 7"));
   Process dies(shell("kill -9 $$"));
   EXPECT_EQ(describe(end_of(exits)), "exited with code 7");
-  EXPECT_EQ(describe(end_of(dies)), "was killed by SIGKILL");
+  EXPECT_EQ(describe(end_of(dies)), "was killed by signal 9 (SIGKILL)");
 }
 
 TEST_F(ProcessTest, a_program_that_is_not_there_is_named) {

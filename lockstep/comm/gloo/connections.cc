@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 namespace lockstep::comm {
@@ -59,14 +58,6 @@ base::UniqueFd duplicate_of(const std::vector<OpenSocket>& sockets, const sockad
   return {};
 }
 
-// The largest receive buffer the kernel grows a TCP socket to by itself.
-int most_receive_bytes() {
-  std::ifstream file("/proc/sys/net/ipv4/tcp_rmem");
-  int least = 0, usual = 0, most = 0;
-  file >> least >> usual >> most;
-  return most;
-}
-
 }  // namespace
 
 std::vector<base::UniqueFd> find_connections(gloo::Context& context) {
@@ -80,15 +71,6 @@ std::vector<base::UniqueFd> find_connections(gloo::Context& context) {
       connections[static_cast<std::size_t>(peer)] = duplicate_of(sockets, own_end->getSockaddr());
   }
   return connections;
-}
-
-void enlarge_buffers(int socket) {
-  // Asking to be woken only for much data makes the kernel provide room for that much, up to its own limit
-  // for growing sockets; SO_RCVBUF would be held to the far lower limit for programs.
-  int wanted = most_receive_bytes() / 2;
-  ::setsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &wanted, sizeof(wanted));
-  wanted = 1;
-  ::setsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &wanted, sizeof(wanted));
 }
 
 std::size_t unread_bytes(int socket) {

@@ -65,14 +65,12 @@ GlooChannel::GlooChannel(GlooSetup setup, const Group& group, std::string prefix
       group_(group),
       prefix_(std::move(prefix)),
       context_(connect(setup_, group_, prefix_, deadline)),
-      messenger_(context_) {
+      messenger_(context_, std::dynamic_pointer_cast<gloo::transport::tcp::Device>(setup_.device)) {
   if (setup_.algorithm.starts_with("native-"))
     native_ = std::make_unique<NativeAllReduce>(context_, setup_.algorithm);
   if (group.world == 1) return;
-  std::vector<base::UniqueFd> connections = find_connections(*context_);
-  for (const base::UniqueFd& connection : connections)
-    if (connection) enlarge_buffers(connection.get());
-  watch_ = std::make_unique<PeerWatch>(std::move(connections), [this](int peer) { messenger_.lose(peer); });
+  watch_ =
+      std::make_unique<PeerWatch>(find_connections(*context_), [this](int peer) { messenger_.lose(peer); });
 }
 
 GlooChannel::~GlooChannel() {

@@ -19,8 +19,12 @@ bool is_timeout(const std::string& cause) {
 
 }  // namespace
 
-GlooMessenger::GlooMessenger(std::shared_ptr<gloo::Context> context)
-    : context_(std::move(context)), lost_(static_cast<std::size_t>(context_->size)) {}
+GlooMessenger::GlooMessenger(std::shared_ptr<gloo::Context> context,
+                             std::shared_ptr<gloo::transport::tcp::Device> device)
+    : context_(std::move(context)),
+      poster_(std::move(device),
+              [this](const Posting& posting, const std::string& cause) { refused(posting, cause); }),
+      lost_(static_cast<std::size_t>(context_->size)) {}
 
 GlooMessenger::~GlooMessenger() = default;
 
@@ -32,31 +36,23 @@ void GlooMessenger::begin(const Operation& operation, base::Deadline deadline) {
 
 void GlooMessenger::end() {
   operation_ = nullptr;
+  poster_.clear();
   const std::lock_guard lock(mutex_);
   messages_.clear();
 }
 
 int GlooMessenger::start_send(int peer, const void* data, std::size_t bytes) {
-  return start(peer, const_cast<void*>(data), bytes,
-               [&](UnboundBuffer& buffer) { buffer.send(peer, slot_for(bytes), 0, bytes); });
+  return start(peer, const_cast<void*>(data), bytes, false);
 }
 
 int GlooMessenger::start_receive(int peer, void* data, std::size_t bytes) {
-  return start(peer, data, bytes,
-               [&](UnboundBuffer& buffer) { buffer.recv(peer, slot_for(bytes), 0, bytes); });
+  return start(peer, data, bytes, true);
 }
 
-template <typename Post>
-int GlooMessenger::start(int peer, void* data, std::size_t bytes, Post post) {
+int GlooMessenger::start(int peer, void* data, std::size_t bytes, bool receives) {
   std::unique_ptr<UnboundBuffer> buffer = context_->createUnboundBuffer(data, bytes);
-  UnboundBuffer& posted = *buffer;
-  const int number = add(std::move(buffer), peer);
-  try {
-    post(posted);
-  } catch (const gloo::Exception& error) {
-    fail(peer, error.what());
-  }
-  return number;
+  poster_.add({buffer.get(), peer, slot_for(bytes), bytes, receives});
+  return add(std::move(buffer), peer);
 }
 
 int GlooMessenger::add(std::unique_ptr<UnboundBuffer> buffer, int peer) {
@@ -70,6 +66,7 @@ int GlooMessenger::add(std::unique_ptr<UnboundBuffer> buffer, int peer) {
 }
 
 void GlooMessenger::finish(const Ticket& ticket) {
+  poster_.flush();
   UnboundBuffer* buffer = nullptr;
   int peer = -1;
   {
@@ -81,7 +78,7 @@ void GlooMessenger::finish(const Ticket& ticket) {
   try {
     const std::chrono::milliseconds left(deadline_.left_milliseconds());
     const bool arrived = ticket.receives ? buffer->waitRecv(left) : buffer->waitSend(left);
-    if (!arrived) fail(peer, "the connection was given up");
+    if (!arrived) fail(peer, "the connection was closed");
   } catch (const gloo::Exception& error) {
     fail(peer, error.what());
   }
@@ -93,6 +90,13 @@ void GlooMessenger::interrupt(const Message& message) noexcept {
   if (message.buffer == nullptr) return;
   message.buffer->abortWaitRecv();
   message.buffer->abortWaitSend();
+}
+
+void GlooMessenger::refused(const Posting& posting, const std::string& cause) {
+  const std::lock_guard lock(mutex_);
+  refusal_ = cause;
+  for (const Message& message : messages_)
+    if (message.buffer.get() == posting.buffer) interrupt(message);
 }
 
 void GlooMessenger::lose(int peer) noexcept {
@@ -111,10 +115,12 @@ void GlooMessenger::abort() noexcept {
 void GlooMessenger::fail(int peer, const std::string& cause) const {
   const std::string where =
       fmt::format("rank {}: {} over gloo", rank(), operation_ ? describe(*operation_) : "an operation");
+  std::string detail = cause;
   {
     const std::lock_guard lock(mutex_);
     if (aborted_)
       throw CommError(CommError::Kind::collateral, where + " was given up because the run is ending");
+    if (!refusal_.empty()) detail = refusal_;
   }
   if (deadline_.passed() || is_timeout(cause))
     throw CommError(
@@ -126,7 +132,7 @@ void GlooMessenger::fail(int peer, const std::string& cause) const {
       CommError::Kind::peer_lost,
       fmt::format("{}: the connection to rank {} broke, most likely because that rank ended; look "
                   "at its log first ({})",
-                  where, peer, cause));
+                  where, peer, detail));
 }
 
 std::uint64_t GlooMessenger::slot_for(std::size_t bytes) const {

@@ -14,13 +14,14 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/comm/algorithms/messenger.h"
+#include "lockstep/comm/gloo/loop_poster.h"
 #include "lockstep/comm/operation.h"
 
 namespace lockstep::comm {
 
 class GlooMessenger : public Messenger {
  public:
-  explicit GlooMessenger(std::shared_ptr<gloo::Context> context);
+  GlooMessenger(std::shared_ptr<gloo::Context> context, std::shared_ptr<gloo::transport::tcp::Device> device);
   ~GlooMessenger() override;
 
   int rank() const override { return context_->rank; }
@@ -50,21 +51,23 @@ class GlooMessenger : public Messenger {
     int peer = -1;
   };
 
-  template <typename Post>
-  int start(int peer, void* data, std::size_t bytes, Post post);
+  int start(int peer, void* data, std::size_t bytes, bool receives);
   int add(std::unique_ptr<UnboundBuffer> buffer, int peer);
   bool is_lost(int peer) const { return aborted_ || lost_[static_cast<std::size_t>(peer)]; }
-  void interrupt(const Message& message) noexcept;
+  static void interrupt(const Message& message) noexcept;
+  void refused(const Posting& posting, const std::string& cause);
   std::uint64_t slot_for(std::size_t bytes) const;
 
   std::shared_ptr<gloo::Context> context_;
   const Operation* operation_ = nullptr;
   base::Deadline deadline_{base::Nanoseconds(0)};
   std::uint64_t operations_ = 0;
+  LoopPoster poster_;
 
-  mutable std::mutex mutex_;  // the rest is also touched by lose() and abort()
+  mutable std::mutex mutex_;  // the rest is also touched by lose(), abort() and refused()
   std::vector<Message> messages_;
   std::vector<bool> lost_;
+  std::string refusal_;  // gloo's words, when it would not begin a message
   bool aborted_ = false;
 };
 

@@ -67,7 +67,6 @@ struct alignas(kLine) Mailbox {
 
 struct alignas(kLine) Header {
   std::atomic<std::uint32_t> aborted;  // 1 + the rank that aborted
-  std::int32_t world;
 };
 
 // Finds the parts of a control block of `world` ranks that starts at `base`.

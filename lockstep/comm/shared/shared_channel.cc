@@ -58,7 +58,6 @@ SharedChannel::SharedChannel(std::unique_ptr<Fabric> fabric, Group group, base::
       waiter_(kSpinsWithSharedCore, [this] { check_still_possible(); }) {
   Slot& own = block_.slot(group_.rank);
   ::sched_getaffinity(0, sizeof(own.cores), &own.cores);
-  block_.header().world = group_.world;
   execute(barrier(), deadline);
   choose_spins();
 }
