@@ -44,6 +44,11 @@ Supervisor::Supervisor(const LaunchOptions& options, const SupervisorParts& part
 int Supervisor::run() {
   while (!parts_.ranks.all_ended() || awaits_verdict()) step();
   deliver_rest_of_output();
+  if (!cause_) {
+    // What the ranks wrote last may be what cannot be written: a full disk is found out here.
+    deliver_own_words();
+    notice_lost_output();
+  }
   const int code = conclude();
   deliver_own_words();
   return code;
