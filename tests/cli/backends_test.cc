@@ -30,8 +30,7 @@ TEST(Backends, prints_one_json_document_with_a_reason_for_each_that_is_absent) {
   std::vector<std::string> names;
   for (const auto& backend : json["backends"]) {
     names.push_back(backend["name"]);
-    if (!backend["available"].get<bool>())
-      EXPECT_FALSE(backend["detail"].get<std::string>().empty()) << backend;
+    EXPECT_TRUE(backend["available"].get<bool>() || backend["detail"] != "") << backend;
   }
   EXPECT_EQ(names, catalogue_names());
 }

@@ -13,10 +13,11 @@ TEST(Completion, knows_every_flag_of_every_command) {
   const std::string script = bash_completion(commands);
   for (const auto& command : commands) {
     EXPECT_THAT(script, ::testing::HasSubstr(std::string(command->name())));
-    for (const Flag& flag : command->flags())
-      if (!flag.is_positional())
-        for (const std::string& spelling : spellings(flag))
-          EXPECT_THAT(script, ::testing::HasSubstr(spelling)) << command->name();
+    for (const Flag& flag : command->flags()) {
+      const std::vector<std::string> words = flag.is_positional() ? flag.known_values : spellings(flag);
+      for (const std::string& word : words)
+        EXPECT_THAT(script, ::testing::HasSubstr(word)) << command->name();
+    }
   }
 }
 

@@ -22,7 +22,7 @@ TEST(Doctor, tries_every_part_and_gives_a_next_step_for_what_is_missing) {
   std::map<std::string, nlohmann::json> by_name;
   for (const auto& finding : json["findings"]) {
     EXPECT_THAT(finding["state"].get<std::string>(), AnyOf("ok", "missing", "broken"));
-    if (finding["state"] != "ok") EXPECT_FALSE(finding["next_step"].get<std::string>().empty()) << finding;
+    EXPECT_TRUE(finding["state"] == "ok" || finding["next_step"] != "") << finding;
     by_name[finding["name"]] = finding;
   }
   for (const char* name :
