@@ -169,10 +169,11 @@ def check_readmes(root):
 
 
 def opens_with_purpose(path):
-    """With a comment, or, where a header of ours says it, with that header: the one implemented or tested."""
+    """With a comment; a .cc may leave that to its own header, or to the header that it opens with and tests."""
     with path.open(encoding="utf-8") as lines:
         first = lines.readline()
-    return first.startswith("//") or path.suffix in BUILT_SUFFIXES and first.startswith('#include "lockstep/')
+    said_by_header = path.with_suffix(".h").is_file() or first.startswith('#include "lockstep/')
+    return first.startswith("//") or path.suffix in BUILT_SUFFIXES and said_by_header
 
 
 def check_purpose(root):
@@ -180,7 +181,7 @@ def check_purpose(root):
         for path in sorted((root / top).rglob("*")):
             if path.suffix in SOURCE_SUFFIXES and not opens_with_purpose(path):
                 yield Violation(path.relative_to(root), 1, "does not open with what it is for; "
-                                "allowed: a // comment on the first line, or in a .cc the header it implements or tests")
+                                "allowed: a // comment on the first line, or a .cc beside its .h or opening with the header it tests")
 
 
 CHECKS = (check_includes, check_built, check_cli_is_last, check_readmes, check_purpose)

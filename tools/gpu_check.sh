@@ -140,7 +140,11 @@ build() {
   cmake --preset cuda "${cmake_arguments[@]}" >"$out/configure.log" 2>&1 || { tail -25 "$out/configure.log"; return 1; }
   grep -E '^--   (found|absent)' "$out/configure.log"
   timeout "$(left)" cmake --build "$BUILD" -j "$(nproc)" --target lockstep lockstep_backend_gloo lockstep_backend_mpi \
-    lockstep_backend_nccl nccl_test nccl_parts_test >"$out/build.log" 2>&1 || { tail -40 "$out/build.log"; return 1; }
+    lockstep_backend_nccl nccl_test nccl_parts_test >"$out/build.log" 2>&1 || {
+    grep -E -A8 'error|FAILED' "$out/build.log" | cut -c1-300 | head -60
+    tail -3 "$out/build.log"
+    return 1
+  }
 }
 
 # Runs a test program; prints what failed, what was skipped and the count, and the links that were used.

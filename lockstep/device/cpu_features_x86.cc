@@ -1,3 +1,4 @@
+// What CPUID says on x86, as far as libraries must be told.
 #include <cpuid.h>
 
 #include "lockstep/device/cpu_features.h"

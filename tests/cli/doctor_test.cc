@@ -1,3 +1,4 @@
+// Tests of lockstep doctor, through the real program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

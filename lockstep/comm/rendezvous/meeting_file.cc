@@ -1,3 +1,4 @@
+// The file through which rank 0 of an mpirun tells the others of its host where it serves.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
