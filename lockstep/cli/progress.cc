@@ -1,5 +1,6 @@
 #include "lockstep/cli/progress.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,8 +8,12 @@
 
 namespace lockstep::cli {
 
-Progress::Progress(const std::string& how, int fd)
-    : fd_(fd), bar_(how == "bar" || (how == "auto" && ::isatty(fd) == 1)), lines_(how == "lines") {}
+Progress::Progress(const std::string& how) : lines_(how == "lines") {
+  if (how == "none") return;
+  if (const auto name = base::environment(kTerminalVariable))
+    terminal_.reset(::open(name->c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  bar_ = how == "bar" || (how == "auto" && (terminal_ || ::isatty(STDERR_FILENO) == 1));
+}
 
 Progress::~Progress() {
   clear();
@@ -30,12 +35,13 @@ void Progress::clear() {
 }
 
 void Progress::write(const std::string& text) const {
-  [[maybe_unused]] const ssize_t ignored = ::write(fd_, text.data(), text.size());
+  [[maybe_unused]] const ssize_t ignored =
+      ::write(terminal_ ? terminal_.get() : STDERR_FILENO, text.data(), text.size());
 }
 
-int progress_fd() {
-  const auto fd = base::environment_integer(kProgressFdVariable);
-  return fd && ::isatty(static_cast<int>(*fd)) == 1 ? static_cast<int>(*fd) : STDERR_FILENO;
+std::string terminal_name() {
+  const char* name = ::isatty(STDERR_FILENO) == 1 ? ::ttyname(STDERR_FILENO) : nullptr;
+  return name == nullptr ? std::string() : name;
 }
 
 }  // namespace lockstep::cli

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <string>
 
+#include "lockstep/base/unique_fd.h"
+
 namespace lockstep::cli {
 
 class Progress {
  public:
-  // `how` is auto, bar, lines or none. `fd` is where a bar goes; auto shows one only if that is a terminal.
-  Progress(const std::string& how, int fd);
+  // `how` is auto, bar, lines or none; auto shows a bar if there is a terminal to show it on.
+  explicit Progress(const std::string& how);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -20,16 +22,16 @@ class Progress {
 
  private:
   void write(const std::string& text) const;
-  int fd_;
-  bool bar_;
+  base::UniqueFd terminal_;  // of the launcher; none: standard error
+  bool bar_ = false;
   bool lines_;
   bool visible_ = false;
 };
 
-// A rank's standard error is a pipe to its launcher. The launcher hands its terminal on under this name: the
-// number of a file descriptor that the ranks inherit.
-inline constexpr const char* kProgressFdVariable = "LOCKSTEP_PROGRESS_FD";
-// The file descriptor of that variable, else standard error.
-int progress_fd();
+// A rank's standard error is a pipe to its launcher. The launcher hands on the name of its terminal in this
+// variable.
+inline constexpr const char* kTerminalVariable = "LOCKSTEP_TERMINAL";
+// The name of the terminal that standard error is; empty when it is none.
+std::string terminal_name();
 
 }  // namespace lockstep::cli

@@ -93,6 +93,15 @@ TEST(Bench, prints_the_table_on_standard_output_and_nothing_else) {
   EXPECT_EQ(run.err, "");
 }
 
+TEST(Bench, shows_progress_on_a_terminal_and_takes_it_away_before_the_results) {
+  const std::string bench = program() + " bench allreduce --workers 2 -b 1K -e 4K -n 5";
+  const std::string out = run_shell("TERM=xterm script -qec \"" + bench + "\" /dev/null").out;
+  const std::size_t bar = out.find("[2/2] all_reduce 4.00 KiB f32");
+  ASSERT_NE(bar, std::string::npos) << out;
+  EXPECT_THAT(out.substr(bar), HasSubstr("\r\033[K# lockstep bench"));
+  EXPECT_THAT(run_shell(bench + " --progress lines").err, HasSubstr("[1/2] all_reduce 1.00 KiB f32"));
+}
+
 TEST(Bench, a_missed_threshold_exits_with_5_and_names_what_missed_it) {
   const ProgramRun run = run_lockstep("bench allreduce --workers 2 -b 1K -e 4K -n 5 --min-busbw 900G --json");
   EXPECT_EQ(run.exit_code, 5);

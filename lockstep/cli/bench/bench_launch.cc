@@ -1,11 +1,8 @@
 #include "lockstep/cli/bench/bench_launch.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 
-#include "lockstep/base/unique_fd.h"
 #include "lockstep/cli/progress.h"
 #include "lockstep/cli/run_machine.h"
 #include "lockstep/launch/launcher.h"
@@ -23,9 +20,8 @@ int launch_bench(const BenchOptions& options, int workers, const std::vector<std
   launch.log_directory = options.log_directory;
   launch.join_timeout = options.join_timeout;
   launch.environment[kMachineVariable] = machine_variable();
-  // Without close-on-exec: rank 0 writes the progress to our terminal through it.
-  const base::UniqueFd terminal(::isatty(STDERR_FILENO) == 1 ? ::dup(STDERR_FILENO) : -1);
-  if (terminal) launch.environment[kProgressFdVariable] = std::to_string(terminal.get());
+  if (const std::string terminal = terminal_name(); !terminal.empty())
+    launch.environment[kTerminalVariable] = terminal;
   return launch::launch(launch);
 }
 

@@ -35,7 +35,7 @@ void log_identity(const comm::Identity& identity) {
 }
 
 BenchReport measure(const BenchOptions& options, const comm::Registry& registry, comm::Session& session) {
-  Progress progress(session.group().rank == 0 ? options.progress : "none", progress_fd());
+  Progress progress(session.group().rank == 0 ? options.progress : "none");
   return BenchRunner(options, open_backends(options, registry, session), &progress).run();
 }
 

@@ -48,7 +48,7 @@ int run_bench_replicas(const BenchOptions& options, int replicas, const comm::Re
   measure::Ledger ledger;
   const Replicas opened = open_replicas(options, replicas, ledger);
   const std::string detail = registry.find("local").availability().detail;
-  Progress progress(options.progress, progress_fd());
+  Progress progress(options.progress);
   BenchReport report;
   FirstFailure failure;
   const auto run_replica = [&](std::size_t rank) {
