@@ -34,7 +34,10 @@ struct Level {
     if (collected.flag.is_switch()) {
       collected.option = app->add_flag(collected.flag.names);
     } else {
-      collected.option = app->add_option(collected.flag.names, collected.texts);
+      // A positional argument goes by what stands for it in the help: CLI11 2.4 refuses one that is called
+      // like a flag.
+      const std::string& names = collected.flag.is_positional() ? collected.flag.value : collected.flag.names;
+      collected.option = app->add_option(names, collected.texts);
       collected.option->allow_extra_args(collected.flag.is_positional());
     }
   }
