@@ -16,6 +16,7 @@ class SampleCommand : public Command {
   std::vector<Example> examples() const override { return {}; }
   std::vector<Flag> flags() override {
     return {{.names = "word", .value = "WORD", .help = "", .set = words(positional)},
+            {.names = "--word", .value = "WORD", .help = "", .set = words(positional)},
             {.names = "-b,--batch-size", .value = "N", .help = "", .set = whole_number(batch_size, 1)},
             {.names = "--backend", .value = "LIST", .help = "", .set = words(backends)},
             {.names = "--json", .help = "", .set = turn_on(json)}};
@@ -71,6 +72,11 @@ TEST_F(Parser, adds_up_lists_that_are_given_twice) {
 TEST_F(Parser, does_not_let_a_list_swallow_the_words_after_it) {
   parse_line({"sample", "--backend", "shm", "allreduce"}, commands);
   EXPECT_EQ(sample->positional, (std::vector<std::string>{"allreduce"}));
+}
+
+TEST_F(Parser, takes_an_argument_and_a_flag_of_the_same_name) {
+  parse_line({"sample", "one", "--word", "two"}, commands);
+  EXPECT_EQ(sample->positional, (std::vector<std::string>{"one", "two"}));
 }
 
 TEST_F(Parser, names_a_misspelt_command_and_what_it_was_meant_to_be) {
