@@ -96,8 +96,8 @@ measure::Movement GlooChannel::execute(const Operation& operation, base::Deadlin
 measure::Movement GlooChannel::run_ours(const Operation& operation) {
   AlgorithmOptions options;
   if (setup_.algorithm == "ring") options.small_bytes = 0;
-  Exchange exchange{messenger_, scratch_, options};
-  run_collective(exchange, operation);
+  CollectiveContext context{messenger_, scratch_, options};
+  run_collective(context, operation);
   const Traffic traffic = messenger_.take_traffic();
   measure::Movement movement;
   movement.wire_bytes = traffic.wire_bytes;
