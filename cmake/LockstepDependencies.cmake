@@ -38,3 +38,4 @@ else()
 endif()
 
 include(LockstepCuda)
+include(LockstepTorch)

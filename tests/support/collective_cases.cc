@@ -98,14 +98,18 @@ class CaseRun {
         root_(world_ - 1),
         counts_(counts_of(test, world_)),
         total_(std::accumulate(counts_.begin(), counts_.end(), std::size_t{0})),
-        input_(static_cast<std::byte*>(memory.input(test.owned))),
-        output_(static_cast<std::byte*>(memory.output(test.owned))),
+        input_(memory.input_shadow(test.owned)),
+        output_(memory.output_shadow(test.owned)),
+        real_input_(static_cast<std::byte*>(memory.input(test.owned))),
+        real_output_(static_cast<std::byte*>(memory.output(test.owned))),
         place_(memory.place(test.owned)) {}
 
   void run() {
     if (test_.collective == Collective::send) return run_ring();
     const Operation operation = make_operation();
+    upload();
     execute(operation);
+    download();
     verify(operation);
   }
 
@@ -116,7 +120,28 @@ class CaseRun {
   }
   std::size_t own_count() const { return counts_[static_cast<std::size_t>(rank_)]; }
   Buffer view(std::byte* base, std::size_t first, std::size_t count) const {
-    return {base + first * element_bytes(), count * element_bytes(), test_.type, place_};
+    std::byte* real = base == input_ ? real_input_ : real_output_;
+    return {real + first * element_bytes(), count * element_bytes(), test_.type, place_};
+  }
+  // The shadow of what lies at `real`; real memory is its own unless it is on a device.
+  const std::byte* shadow_of(const void* real) const {
+    const auto* at = static_cast<const std::byte*>(real);
+    const std::size_t largest = std::max(total_, test_.elements) * element_bytes();
+    const bool in_output = at >= real_output_ && at <= real_output_ + largest;
+    return in_output ? output_ + (at - real_output_) : input_ + (at - real_input_);
+  }
+  Buffer whole(std::byte* base, comm::Place place) const {
+    return {base, std::max(total_, test_.elements) * element_bytes(), ElementType::u8, place};
+  }
+  void upload() {
+    if (place_ != comm::Place::device) return;
+    communicator_.copy(whole(real_input_, place_), whole(input_, comm::Place::host));
+    communicator_.copy(whole(real_output_, place_), whole(output_, comm::Place::host));
+  }
+  void download() {
+    if (place_ != comm::Place::device) return;
+    communicator_.copy(whole(input_, comm::Place::host), whole(real_input_, place_));
+    communicator_.copy(whole(output_, comm::Place::host), whole(real_output_, place_));
   }
   std::vector<std::size_t> given_counts() const {
     return test_.unequal ? counts_ : std::vector<std::size_t>{};
@@ -171,8 +196,8 @@ class CaseRun {
     poison(output_, total_);
     const bool holds_all = test_.collective == Collective::all_gather || rank_ == root_;
     const bool in_place = test_.in_place && holds_all;
-    Buffer own = in_place ? view(output_, offset_of(rank_), own_count()) : view(input_, 0, own_count());
-    fill(static_cast<std::byte*>(own.data), own_count(), offset_of(rank_));
+    const Buffer own = in_place ? view(output_, offset_of(rank_), own_count()) : view(input_, 0, own_count());
+    fill(in_place ? output_ + offset_of(rank_) * element_bytes() : input_, own_count(), offset_of(rank_));
     const Buffer all = holds_all ? view(output_, 0, total_) : Buffer{};
     return test_.collective == Collective::all_gather
                ? comm::all_gather(own, all, purpose, given_counts())
@@ -188,7 +213,8 @@ class CaseRun {
 
   void verify(const Operation& operation) const {
     const std::size_t n = test_.elements;
-    const auto* out = static_cast<const std::byte*>(operation.output.data);
+    if (operation.output.bytes == 0) return;
+    const std::byte* out = shadow_of(operation.output.data);
     switch (test_.collective) {
       case Collective::all_reduce:
         return expect_reduced(out, n, 0);
@@ -223,8 +249,10 @@ class CaseRun {
     const Operation out = comm::send(view(input_, 0, test_.elements), next, Purpose::gradient);
     const Operation in = comm::receive(view(output_, 0, test_.elements), previous, Purpose::gradient);
     const bool receives_first = rank_ == world_ - 1;
+    upload();
     execute(receives_first ? in : out);
     execute(receives_first ? out : in);
+    download();
     expect_from(previous, output_, test_.elements, 0);
   }
 
@@ -251,6 +279,8 @@ class CaseRun {
   std::size_t total_;
   std::byte* input_;
   std::byte* output_;
+  std::byte* real_input_;
+  std::byte* real_output_;
   comm::Place place_;
 };
 

@@ -32,8 +32,15 @@ class CaseMemory {
   void* input(bool owned) { return owned ? owned_input_.data() : private_input_.data(); }
   void* output(bool owned) { return owned ? owned_output_.data() : private_output_.data(); }
   comm::Place place(bool owned) const { return owned ? owned_input_.place() : comm::Place::host; }
+  // Where the test itself writes and reads: the same memory, or a copy of it where that is on a device.
+  std::byte* input_shadow(bool owned) { return shadow(input(owned), private_input_, owned); }
+  std::byte* output_shadow(bool owned) { return shadow(output(owned), private_output_, owned); }
 
  private:
+  std::byte* shadow(void* memory, std::vector<std::byte>& copy, bool owned) const {
+    return place(owned) == comm::Place::device ? copy.data() : static_cast<std::byte*>(memory);
+  }
+
   comm::Allocation owned_input_, owned_output_;
   std::vector<std::byte> private_input_, private_output_;
 };
