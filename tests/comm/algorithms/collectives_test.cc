@@ -4,7 +4,7 @@
 #include <set>
 
 #include "lockstep/comm/algorithms/collectives.h"
-#include "tests/comm/algorithms/collective_cases.h"
+#include "tests/comm/algorithms/exact_cases.h"
 #include "tests/comm/algorithms/thread_messenger.h"
 
 namespace lockstep::testing {
@@ -21,9 +21,9 @@ class CollectivesTest : public ::testing::TestWithParam<int> {
     run_threads(
         world,
         [&](CollectiveContext& context) {
-          for (const CollectiveCase& test : cases(world, false))
-            run_case(test, context.rank(), world,
-                     [&](const Operation& operation) { comm::run_collective(context, operation); });
+          for (const ExactCase& test : exact_cases(world, false))
+            run_exact_case(test, context.rank(), world,
+                           [&](const Operation& operation) { comm::run_collective(context, operation); });
         },
         options);
   }

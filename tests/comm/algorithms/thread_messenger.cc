@@ -1,3 +1,4 @@
+// The mailboxes and the threads behind them.
 #include "tests/comm/algorithms/thread_messenger.h"
 
 #include <cstring>

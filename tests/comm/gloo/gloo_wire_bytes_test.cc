@@ -16,7 +16,7 @@
 
 #include "lockstep/comm/gloo/framing.h"
 #include "lockstep/comm/wrappers/recording.h"
-#include "tests/comm/algorithms/collective_cases.h"
+#include "tests/comm/algorithms/exact_cases.h"
 #include "tests/comm/gloo/namespaces.h"
 #include "tests/comm/gloo/open_gloo.h"
 
@@ -70,13 +70,13 @@ class CountingRank {
     communicator_->run(comm::barrier());
   }
 
-  void count(const CollectiveCase& test) {
+  void count(const ExactCase& test) {
     std::this_thread::sleep_for(kSettle);
     const InterfaceBytes before = interface_bytes(NamespacePair::interface());
     meet();
     ledger_.clear();
-    run_case(test, rank_.group.rank, rank_.group.world,
-             [&](const comm::Operation& operation) { communicator_->run(operation); });
+    run_exact_case(test, rank_.group.rank, rank_.group.world,
+                   [&](const comm::Operation& operation) { communicator_->run(operation); });
     std::this_thread::sleep_for(kSettle);
     meet();
     const InterfaceBytes after = interface_bytes(NamespacePair::interface());
@@ -100,14 +100,14 @@ class CountingRank {
     return other;
   }
 
-  void compare(const CollectiveCase& test, std::uint64_t sent, std::uint64_t received) {
+  void compare(const ExactCase& test, std::uint64_t sent, std::uint64_t received) {
     const Sent own = total_of(ledger_);
     const Sent other = exchange(own);
     expect_between(test, "sent", sent, least_bytes(own, other), most_bytes(own, other));
     expect_between(test, "received", received, least_bytes(other, own), most_bytes(other, own));
   }
 
-  void expect_between(const CollectiveCase& test, const char* direction, std::uint64_t counted,
+  void expect_between(const ExactCase& test, const char* direction, std::uint64_t counted,
                       std::uint64_t least, std::uint64_t most) const {
     check(counted >= least && counted <= most,
           fmt::format("{}: rank {}'s interface {} {} bytes, not between {} and {}",
@@ -129,7 +129,7 @@ TEST(GlooWireBytesTest, AgreeWithTheInterfacesCountersForEveryCollectiveAndSize)
       [&](Rank& rank) {
         namespaces.enter(rank.group.rank);
         CountingRank counting(rank);
-        for (const CollectiveCase& test : cases(2, false))
+        for (const ExactCase& test : exact_cases(2, false))
           if (test.type == comm::ElementType::f32 || (full_matrix() && test.unequal)) counting.count(test);
       },
       std::chrono::minutes(4));

@@ -1,3 +1,4 @@
+// Makes, enters and removes the namespaces with iproute2.
 #include "tests/comm/gloo/namespaces.h"
 
 #include <fcntl.h>
