@@ -16,17 +16,17 @@ namespace {
 
 class RingAllGather : public PipelineWork {
  public:
-  RingAllGather(Exchange& exchange, const Operation& operation)
+  RingAllGather(CollectiveContext& context, const Operation& operation)
       : operation_(operation),
-        exchange_(exchange),
-        chunks_(chunks_of(operation, exchange.world())),
-        segments_(longest_bytes(chunks_), exchange.options.segment_bytes) {}
+        context_(context),
+        chunks_(chunks_of(operation, context.world())),
+        segments_(longest_bytes(chunks_), context.options.segment_bytes) {}
 
   void run() {
-    const auto steps = static_cast<std::size_t>(exchange_.world() - 1);
-    const Pipeline pipeline{exchange_.neighbour(-1), exchange_.neighbour(1), steps * segments_.count,
-                            std::min(exchange_.options.lookahead, segments_.count)};
-    pipeline.run(exchange_.messenger, *this);
+    const auto steps = static_cast<std::size_t>(context_.world() - 1);
+    const Pipeline pipeline{context_.neighbour(-1), context_.neighbour(1), steps * segments_.count,
+                            std::min(context_.options.lookahead, segments_.count)};
+    pipeline.run(context_.messenger, *this);
   }
 
   std::span<const std::byte> outgoing(std::size_t index) override { return part(index, 0); }
@@ -36,42 +36,42 @@ class RingAllGather : public PipelineWork {
  private:
   std::span<std::byte> part(std::size_t index, int distance) const {
     const int step = static_cast<int>(index / segments_.count);
-    const Part& chunk = chunks_[static_cast<std::size_t>(exchange_.neighbour(distance - step))];
+    const Part& chunk = chunks_[static_cast<std::size_t>(context_.neighbour(distance - step))];
     return span_of(operation_.output, segments_.of(chunk, index % segments_.count));
   }
 
   const Operation& operation_;
-  Exchange& exchange_;
+  CollectiveContext& context_;
   const std::vector<Part> chunks_;
   const Segments segments_;
 };
 
-void place_own_part(const Exchange& exchange, const Operation& operation) {
-  const Part own = part_of(operation, exchange.rank(), exchange.world());
+void place_own_part(const CollectiveContext& context, const Operation& operation) {
+  const Part own = part_of(operation, context.rank(), context.world());
   copy_unless_same(bytes_at(operation.output, own.offset_bytes), operation.input.data, own.bytes);
 }
 
 }  // namespace
 
-void all_gather_ring(Exchange& exchange, const Operation& operation) {
-  place_own_part(exchange, operation);
-  RingAllGather(exchange, operation).run();
+void all_gather_ring(CollectiveContext& context, const Operation& operation) {
+  place_own_part(context, operation);
+  RingAllGather(context, operation).run();
 }
 
-void all_gather_direct(Exchange& exchange, const Operation& operation) {
-  place_own_part(exchange, operation);
-  const std::vector<Part> parts = chunks_of(operation, exchange.world());
-  const Part& own = parts[static_cast<std::size_t>(exchange.rank())];
+void all_gather_direct(CollectiveContext& context, const Operation& operation) {
+  place_own_part(context, operation);
+  const std::vector<Part> parts = chunks_of(operation, context.world());
+  const Part& own = parts[static_cast<std::size_t>(context.rank())];
   std::vector<Ticket> tickets;
-  for (int distance = 1; distance < exchange.world(); ++distance) {
-    const int peer = exchange.neighbour(-distance);
+  for (int distance = 1; distance < context.world(); ++distance) {
+    const int peer = context.neighbour(-distance);
     const std::span<std::byte> place = span_of(operation.output, parts[static_cast<std::size_t>(peer)]);
-    if (!place.empty()) tickets.push_back(exchange.messenger.receive(peer, place.data(), place.size()));
+    if (!place.empty()) tickets.push_back(context.messenger.receive(peer, place.data(), place.size()));
   }
-  for (int distance = 1; distance < exchange.world() && own.bytes > 0; ++distance)
-    tickets.push_back(exchange.messenger.send(exchange.neighbour(distance),
-                                              bytes_at(operation.output, own.offset_bytes), own.bytes));
-  for (Ticket& ticket : tickets) exchange.messenger.wait(ticket);
+  for (int distance = 1; distance < context.world() && own.bytes > 0; ++distance)
+    tickets.push_back(context.messenger.send(context.neighbour(distance),
+                                             bytes_at(operation.output, own.offset_bytes), own.bytes));
+  for (Ticket& ticket : tickets) context.messenger.wait(ticket);
 }
 
 }  // namespace lockstep::comm

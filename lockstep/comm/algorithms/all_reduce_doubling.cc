@@ -4,7 +4,7 @@
 // tensor to rank r-p, which adds it. Then, in step k, every core rank exchanges its whole partial result with
 // the rank whose number differs in bit k: after log2 p steps all have the sum. Extras get it back at the end.
 //
-// Both partners of an exchange combine in the same order, the lower rank's part first, so they compute the
+// Both partners of a swap combine in the same order, the lower rank's part first, so they compute the
 // same bits even for operations that are not commutative in all bits (the maximum of +0 and -0).
 //
 // A core rank sends S log2 p bytes, and S more if it serves an extra; an extra sends S.
@@ -16,29 +16,29 @@ namespace {
 
 class DoublingAllReduce {
  public:
-  DoublingAllReduce(Exchange& exchange, const Operation& operation)
-      : operation_(operation), exchange_(exchange), bytes_(operation.input.bytes) {
-    while (core_ * 2 <= exchange.world()) core_ *= 2;
+  DoublingAllReduce(CollectiveContext& context, const Operation& operation)
+      : operation_(operation), context_(context), bytes_(operation.input.bytes) {
+    while (core_ * 2 <= context.world()) core_ *= 2;
     partial_ = bytes_at(operation.output);
-    other_ = exchange.scratch.take(bytes_);
+    other_ = context.scratch.take(bytes_);
     copy_unless_same(partial_, operation.input.data, bytes_);
   }
 
   void run() {
-    if (exchange_.rank() >= core_) return run_extra();
-    const int extra = exchange_.rank() + core_;
-    const bool serves = extra < exchange_.world();
+    if (context_.rank() >= core_) return run_extra();
+    const int extra = context_.rank() + core_;
+    const bool serves = extra < context_.world();
     if (serves) take_in(extra);
-    for (int distance = 1; distance < core_; distance *= 2) swap_with(exchange_.rank() ^ distance);
-    finish_bytes(operation_, partial_, bytes_, exchange_.world());
+    for (int distance = 1; distance < core_; distance *= 2) swap_with(context_.rank() ^ distance);
+    finish_bytes(operation_, partial_, bytes_, context_.world());
     if (serves) send_and_wait(extra, partial_);
     copy_unless_same(operation_.output.data, partial_, bytes_);
   }
 
  private:
   void run_extra() {
-    send_and_wait(exchange_.rank() - core_, partial_);
-    receive_and_wait(exchange_.rank() - core_, partial_);
+    send_and_wait(context_.rank() - core_, partial_);
+    receive_and_wait(context_.rank() - core_, partial_);
   }
 
   void take_in(int extra) {
@@ -47,27 +47,27 @@ class DoublingAllReduce {
   }
 
   void swap_with(int partner) {
-    Ticket incoming = exchange_.messenger.receive(partner, other_, bytes_);
-    Ticket outgoing = exchange_.messenger.send(partner, partial_, bytes_);
-    exchange_.messenger.wait(incoming);
-    exchange_.messenger.wait(outgoing);
+    Ticket incoming = context_.messenger.receive(partner, other_, bytes_);
+    Ticket outgoing = context_.messenger.send(partner, partial_, bytes_);
+    context_.messenger.wait(incoming);
+    context_.messenger.wait(outgoing);
     // The lower rank's part is the accumulator.
-    if (partner < exchange_.rank()) std::swap(partial_, other_);
+    if (partner < context_.rank()) std::swap(partial_, other_);
     combine_bytes(operation_, partial_, other_, bytes_);
   }
 
   void send_and_wait(int peer, const std::byte* data) {
-    Ticket ticket = exchange_.messenger.send(peer, data, bytes_);
-    exchange_.messenger.wait(ticket);
+    Ticket ticket = context_.messenger.send(peer, data, bytes_);
+    context_.messenger.wait(ticket);
   }
 
   void receive_and_wait(int peer, std::byte* data) {
-    Ticket ticket = exchange_.messenger.receive(peer, data, bytes_);
-    exchange_.messenger.wait(ticket);
+    Ticket ticket = context_.messenger.receive(peer, data, bytes_);
+    context_.messenger.wait(ticket);
   }
 
   const Operation& operation_;
-  Exchange& exchange_;
+  CollectiveContext& context_;
   const std::size_t bytes_;
   int core_ = 1;
   std::byte* partial_;
@@ -76,8 +76,8 @@ class DoublingAllReduce {
 
 }  // namespace
 
-void all_reduce_doubling(Exchange& exchange, const Operation& operation) {
-  DoublingAllReduce(exchange, operation).run();
+void all_reduce_doubling(CollectiveContext& context, const Operation& operation) {
+  DoublingAllReduce(context, operation).run();
 }
 
 }  // namespace lockstep::comm

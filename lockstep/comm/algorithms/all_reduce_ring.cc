@@ -21,20 +21,20 @@ namespace {
 
 class RingAllReduce : public PipelineWork {
  public:
-  RingAllReduce(Exchange& exchange, const Operation& operation)
+  RingAllReduce(CollectiveContext& context, const Operation& operation)
       : operation_(operation),
-        exchange_(exchange),
-        chunks_(equal_chunks(operation.input.count(), bytes_of(operation.type()), exchange.world())),
-        segments_(longest_bytes(chunks_), exchange.options.segment_bytes),
-        lookahead_(std::min(exchange.options.lookahead, segments_.count)),
+        context_(context),
+        chunks_(equal_chunks(operation.input.count(), bytes_of(operation.type()), context.world())),
+        segments_(longest_bytes(chunks_), context.options.segment_bytes),
+        lookahead_(std::min(context.options.lookahead, segments_.count)),
         in_place_(operation.input.data == operation.output.data),
-        slots_(in_place_ ? exchange.scratch.take(lookahead_ * segments_.bytes) : nullptr) {}
+        slots_(in_place_ ? context.scratch.take(lookahead_ * segments_.bytes) : nullptr) {}
 
   void run() {
-    const auto steps = static_cast<std::size_t>(2 * (exchange_.world() - 1));
-    const Pipeline pipeline{exchange_.neighbour(-1), exchange_.neighbour(1), steps * segments_.count,
+    const auto steps = static_cast<std::size_t>(2 * (context_.world() - 1));
+    const Pipeline pipeline{context_.neighbour(-1), context_.neighbour(1), steps * segments_.count,
                             lookahead_};
-    pipeline.run(exchange_.messenger, *this);
+    pipeline.run(context_.messenger, *this);
   }
 
   std::span<const std::byte> outgoing(std::size_t index) override {
@@ -54,21 +54,21 @@ class RingAllReduce : public PipelineWork {
     std::byte* accumulator = bytes_at(operation_.output, place.offset_bytes);
     const std::byte* operand = in_place_ ? slot(index) : bytes_at(operation_.input, place.offset_bytes);
     combine_bytes(operation_, accumulator, operand, place.bytes);
-    if (step_of(index) == exchange_.world() - 2)
-      finish_bytes(operation_, accumulator, place.bytes, exchange_.world());
+    if (step_of(index) == context_.world() - 2)
+      finish_bytes(operation_, accumulator, place.bytes, context_.world());
   }
 
  private:
   int step_of(std::size_t index) const { return static_cast<int>(index / segments_.count); }
-  bool reduces(std::size_t index) const { return step_of(index) < exchange_.world() - 1; }
+  bool reduces(std::size_t index) const { return step_of(index) < context_.world() - 1; }
   std::byte* slot(std::size_t index) const { return slots_ + index % lookahead_ * segments_.bytes; }
   Part part(std::size_t index, int distance) const {
-    const Part& chunk = chunks_[static_cast<std::size_t>(exchange_.neighbour(distance))];
+    const Part& chunk = chunks_[static_cast<std::size_t>(context_.neighbour(distance))];
     return segments_.of(chunk, index % segments_.count);
   }
 
   const Operation& operation_;
-  Exchange& exchange_;
+  CollectiveContext& context_;
   const std::vector<Part> chunks_;
   const Segments segments_;
   const std::size_t lookahead_;
@@ -78,8 +78,8 @@ class RingAllReduce : public PipelineWork {
 
 }  // namespace
 
-void all_reduce_ring(Exchange& exchange, const Operation& operation) {
-  RingAllReduce(exchange, operation).run();
+void all_reduce_ring(CollectiveContext& context, const Operation& operation) {
+  RingAllReduce(context, operation).run();
 }
 
 }  // namespace lockstep::comm

@@ -5,12 +5,12 @@
 
 namespace lockstep::comm {
 
-void barrier_dissemination(Exchange& exchange) {
-  for (int distance = 1; distance < exchange.world(); distance *= 2) {
-    Ticket incoming = exchange.messenger.receive(exchange.neighbour(-distance), nullptr, 0);
-    Ticket outgoing = exchange.messenger.send(exchange.neighbour(distance), nullptr, 0);
-    exchange.messenger.wait(incoming);
-    exchange.messenger.wait(outgoing);
+void barrier_dissemination(CollectiveContext& context) {
+  for (int distance = 1; distance < context.world(); distance *= 2) {
+    Ticket incoming = context.messenger.receive(context.neighbour(-distance), nullptr, 0);
+    Ticket outgoing = context.messenger.send(context.neighbour(distance), nullptr, 0);
+    context.messenger.wait(incoming);
+    context.messenger.wait(outgoing);
   }
 }
 

@@ -15,28 +15,28 @@
 namespace lockstep::comm {
 namespace {
 
-const Buffer& buffer_of(const Exchange& exchange, const Operation& operation) {
-  return exchange.rank() == operation.root ? operation.input : operation.output;
+const Buffer& buffer_of(const CollectiveContext& context, const Operation& operation) {
+  return context.rank() == operation.root ? operation.input : operation.output;
 }
 
 class ChainBroadcast : public PipelineWork {
  public:
-  ChainBroadcast(Exchange& exchange, const Operation& operation)
-      : exchange_(exchange),
-        chain_{operation.root, exchange.world()},
-        position_(chain_.position_of(exchange.rank())),
-        buffer_(buffer_of(exchange, operation)),
-        segments_(buffer_.bytes, exchange.options.segment_bytes),
-        lookahead_(std::min(exchange.options.lookahead, segments_.count)),
+  ChainBroadcast(CollectiveContext& context, const Operation& operation)
+      : context_(context),
+        chain_{operation.root, context.world()},
+        position_(chain_.position_of(context.rank())),
+        buffer_(buffer_of(context, operation)),
+        segments_(buffer_.bytes, context.options.segment_bytes),
+        lookahead_(std::min(context.options.lookahead, segments_.count)),
         // The root has everything from the start; the others pass on what has arrived.
         shift_(position_ == 0 ? 0 : lookahead_) {}
 
   void run() {
-    const bool is_last = position_ == exchange_.world() - 1;
+    const bool is_last = position_ == context_.world() - 1;
     const Pipeline pipeline{position_ == 0 ? Pipeline::kNobody : chain_.rank_at(position_ - 1),
                             is_last ? Pipeline::kNobody : chain_.rank_at(position_ + 1),
                             segments_.count + shift_, lookahead_};
-    pipeline.run(exchange_.messenger, *this);
+    pipeline.run(context_.messenger, *this);
   }
 
   std::span<const std::byte> outgoing(std::size_t index) override {
@@ -50,7 +50,7 @@ class ChainBroadcast : public PipelineWork {
     return span_of(buffer_, segments_.of({0, buffer_.bytes}, index));
   }
 
-  Exchange& exchange_;
+  CollectiveContext& context_;
   const Chain chain_;
   const int position_;
   const Buffer buffer_;
@@ -61,24 +61,24 @@ class ChainBroadcast : public PipelineWork {
 
 }  // namespace
 
-void broadcast_chain(Exchange& exchange, const Operation& operation) {
-  ChainBroadcast(exchange, operation).run();
+void broadcast_chain(CollectiveContext& context, const Operation& operation) {
+  ChainBroadcast(context, operation).run();
 }
 
-void broadcast_tree(Exchange& exchange, const Operation& operation) {
-  const Chain chain{operation.root, exchange.world()};
-  const int position = chain.position_of(exchange.rank());
-  const Buffer& buffer = buffer_of(exchange, operation);
+void broadcast_tree(CollectiveContext& context, const Operation& operation) {
+  const Chain chain{operation.root, context.world()};
+  const int position = chain.position_of(context.rank());
+  const Buffer& buffer = buffer_of(context, operation);
   int bit = 1;
   while (bit <= position) bit *= 2;
   if (position > 0) {
-    Ticket ticket = exchange.messenger.receive(chain.rank_at(position - bit / 2), buffer.data, buffer.bytes);
-    exchange.messenger.wait(ticket);
+    Ticket ticket = context.messenger.receive(chain.rank_at(position - bit / 2), buffer.data, buffer.bytes);
+    context.messenger.wait(ticket);
   }
   std::vector<Ticket> tickets;
-  for (; position + bit < exchange.world(); bit *= 2)
-    tickets.push_back(exchange.messenger.send(chain.rank_at(position + bit), buffer.data, buffer.bytes));
-  for (Ticket& ticket : tickets) exchange.messenger.wait(ticket);
+  for (; position + bit < context.world(); bit *= 2)
+    tickets.push_back(context.messenger.send(chain.rank_at(position + bit), buffer.data, buffer.bytes));
+  for (Ticket& ticket : tickets) context.messenger.wait(ticket);
 }
 
 }  // namespace lockstep::comm

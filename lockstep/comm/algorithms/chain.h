@@ -2,7 +2,7 @@
 // number 0: position v is rank (root + v) modulo n.
 #pragma once
 
-#include "lockstep/comm/algorithms/exchange.h"
+#include "lockstep/comm/algorithms/collective_context.h"
 
 namespace lockstep::comm {
 

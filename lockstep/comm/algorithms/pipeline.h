@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <span>
 
-#include "lockstep/comm/algorithms/exchange.h"
+#include "lockstep/comm/algorithms/collective_context.h"
 
 namespace lockstep::comm {
 

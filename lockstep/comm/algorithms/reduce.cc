@@ -18,22 +18,22 @@ namespace {
 
 class ChainReduce : public PipelineWork {
  public:
-  ChainReduce(Exchange& exchange, const Operation& operation)
+  ChainReduce(CollectiveContext& context, const Operation& operation)
       : operation_(operation),
-        exchange_(exchange),
-        chain_{operation.root, exchange.world()},
-        position_(chain_.position_of(exchange.rank())),
-        segments_(operation.input.bytes, exchange.options.segment_bytes),
-        lookahead_(std::min(exchange.options.lookahead, segments_.count)),
+        context_(context),
+        chain_{operation.root, context.world()},
+        position_(chain_.position_of(context.rank())),
+        segments_(operation.input.bytes, context.options.segment_bytes),
+        lookahead_(std::min(context.options.lookahead, segments_.count)),
         shift_(is_last() ? 0 : lookahead_),
         lands_in_output_(position_ == 0 && operation.input.data != operation.output.data),
-        slots_(exchange.scratch.take(slot_count() * segments_.bytes)) {}
+        slots_(context.scratch.take(slot_count() * segments_.bytes)) {}
 
   void run() {
     const Pipeline pipeline{is_last() ? Pipeline::kNobody : chain_.rank_at(position_ + 1),
                             position_ == 0 ? Pipeline::kNobody : chain_.rank_at(position_ - 1),
                             segments_.count + shift_, lookahead_};
-    pipeline.run(exchange_.messenger, *this);
+    pipeline.run(context_.messenger, *this);
   }
 
   std::span<const std::byte> outgoing(std::size_t index) override {
@@ -55,18 +55,18 @@ class ChainReduce : public PipelineWork {
     if (position_ > 0) return combine_bytes(operation_, slot(index), own, place.bytes);
     std::byte* result = bytes_at(operation_.output, place.offset_bytes);
     combine_bytes(operation_, result, lands_in_output_ ? own : slot(index), place.bytes);
-    finish_bytes(operation_, result, place.bytes, exchange_.world());
+    finish_bytes(operation_, result, place.bytes, context_.world());
   }
 
  private:
-  bool is_last() const { return position_ == exchange_.world() - 1; }
+  bool is_last() const { return position_ == context_.world() - 1; }
   // A segment stays in its slot while it is expected and while it is passed on.
   std::size_t slot_count() const { return 2 * lookahead_; }
   std::byte* slot(std::size_t index) const { return slots_ + index % slot_count() * segments_.bytes; }
   Part part(std::size_t index) const { return segments_.of({0, operation_.input.bytes}, index); }
 
   const Operation& operation_;
-  Exchange& exchange_;
+  CollectiveContext& context_;
   const Chain chain_;
   const int position_;
   const Segments segments_;
@@ -77,35 +77,35 @@ class ChainReduce : public PipelineWork {
 };
 
 // Where a rank gathers its partial sum: the root in its output, others in scratch memory.
-std::byte* begin_partial_sum(Exchange& exchange, const Operation& operation, std::byte* scratch) {
-  std::byte* partial = exchange.rank() == operation.root ? bytes_at(operation.output) : scratch;
+std::byte* begin_partial_sum(CollectiveContext& context, const Operation& operation, std::byte* scratch) {
+  std::byte* partial = context.rank() == operation.root ? bytes_at(operation.output) : scratch;
   copy_unless_same(partial, operation.input.data, operation.input.bytes);
   return partial;
 }
 
 }  // namespace
 
-void reduce_chain(Exchange& exchange, const Operation& operation) {
-  ChainReduce(exchange, operation).run();
+void reduce_chain(CollectiveContext& context, const Operation& operation) {
+  ChainReduce(context, operation).run();
 }
 
-void reduce_tree(Exchange& exchange, const Operation& operation) {
-  const Chain chain{operation.root, exchange.world()};
-  const int position = chain.position_of(exchange.rank());
+void reduce_tree(CollectiveContext& context, const Operation& operation) {
+  const Chain chain{operation.root, context.world()};
+  const int position = chain.position_of(context.rank());
   const std::size_t bytes = operation.input.bytes;
-  std::byte* scratch = exchange.scratch.take(2 * bytes);
-  std::byte* partial = begin_partial_sum(exchange, operation, scratch);
-  for (int bit = 1; bit < exchange.world(); bit *= 2) {
+  std::byte* scratch = context.scratch.take(2 * bytes);
+  std::byte* partial = begin_partial_sum(context, operation, scratch);
+  for (int bit = 1; bit < context.world(); bit *= 2) {
     if ((position & bit) != 0) {
-      Ticket ticket = exchange.messenger.send(chain.rank_at(position - bit), partial, bytes);
-      return exchange.messenger.wait(ticket);
+      Ticket ticket = context.messenger.send(chain.rank_at(position - bit), partial, bytes);
+      return context.messenger.wait(ticket);
     }
-    if (position + bit >= exchange.world()) continue;
-    Ticket ticket = exchange.messenger.receive(chain.rank_at(position + bit), scratch + bytes, bytes);
-    exchange.messenger.wait(ticket);
+    if (position + bit >= context.world()) continue;
+    Ticket ticket = context.messenger.receive(chain.rank_at(position + bit), scratch + bytes, bytes);
+    context.messenger.wait(ticket);
     combine_bytes(operation, partial, scratch + bytes, bytes);
   }
-  finish_bytes(operation, partial, bytes, exchange.world());
+  finish_bytes(operation, partial, bytes, context.world());
 }
 
 }  // namespace lockstep::comm

@@ -18,21 +18,21 @@ namespace {
 
 class RingReduceScatter : public PipelineWork {
  public:
-  RingReduceScatter(Exchange& exchange, const Operation& operation)
+  RingReduceScatter(CollectiveContext& context, const Operation& operation)
       : operation_(operation),
-        exchange_(exchange),
-        chunks_(chunks_of(operation, exchange.world())),
-        segments_(longest_bytes(chunks_), exchange.options.segment_bytes),
-        lookahead_(std::min(exchange.options.lookahead, segments_.count)),
+        context_(context),
+        chunks_(chunks_of(operation, context.world())),
+        segments_(longest_bytes(chunks_), context.options.segment_bytes),
+        lookahead_(std::min(context.options.lookahead, segments_.count)),
         own_bytes_(operation.output.bytes),
         lands_in_output_(!overlap(operation.input, operation.output)),
-        slots_(exchange.scratch.take(slot_count() * segments_.bytes)) {}
+        slots_(context.scratch.take(slot_count() * segments_.bytes)) {}
 
   void run() {
-    const auto steps = static_cast<std::size_t>(exchange_.world() - 1);
-    const Pipeline pipeline{exchange_.neighbour(-1), exchange_.neighbour(1), steps * segments_.count,
+    const auto steps = static_cast<std::size_t>(context_.world() - 1);
+    const Pipeline pipeline{context_.neighbour(-1), context_.neighbour(1), steps * segments_.count,
                             lookahead_};
-    pipeline.run(exchange_.messenger, *this);
+    pipeline.run(context_.messenger, *this);
     if (!lands_in_output_) move_out_of_slots();
   }
 
@@ -50,7 +50,7 @@ class RingReduceScatter : public PipelineWork {
     const Part place = part(index, -2 - step_of(index));
     combine_bytes(operation_, accumulator(index), bytes_at(operation_.input, place.offset_bytes),
                   place.bytes);
-    if (is_last_step(index)) finish_bytes(operation_, accumulator(index), place.bytes, exchange_.world());
+    if (is_last_step(index)) finish_bytes(operation_, accumulator(index), place.bytes, context_.world());
   }
 
  private:
@@ -59,7 +59,7 @@ class RingReduceScatter : public PipelineWork {
   std::size_t slot_count() const { return segments_.count + lookahead_; }
   std::byte* slot(std::size_t index) const { return slots_ + index % slot_count() * segments_.bytes; }
   int step_of(std::size_t index) const { return static_cast<int>(index / segments_.count); }
-  bool is_last_step(std::size_t index) const { return step_of(index) == exchange_.world() - 2; }
+  bool is_last_step(std::size_t index) const { return step_of(index) == context_.world() - 2; }
 
   std::byte* accumulator(std::size_t index) const {
     const bool in_output = lands_in_output_ && is_last_step(index);
@@ -67,20 +67,20 @@ class RingReduceScatter : public PipelineWork {
   }
 
   Part part(std::size_t index, int distance) const {
-    const Part& chunk = chunks_[static_cast<std::size_t>(exchange_.neighbour(distance))];
+    const Part& chunk = chunks_[static_cast<std::size_t>(context_.neighbour(distance))];
     return segments_.of(chunk, index % segments_.count);
   }
 
   // An output inside the input is written only when nothing of the input is needed any more.
   void move_out_of_slots() {
-    const std::size_t first = static_cast<std::size_t>(exchange_.world() - 2) * segments_.count;
+    const std::size_t first = static_cast<std::size_t>(context_.world() - 2) * segments_.count;
     for (std::size_t offset = 0; offset < own_bytes_; offset += segments_.bytes)
       std::memcpy(bytes_at(operation_.output, offset), slot(first + offset / segments_.bytes),
                   std::min(segments_.bytes, own_bytes_ - offset));
   }
 
   const Operation& operation_;
-  Exchange& exchange_;
+  CollectiveContext& context_;
   const std::vector<Part> chunks_;
   const Segments segments_;
   const std::size_t lookahead_;
@@ -91,8 +91,8 @@ class RingReduceScatter : public PipelineWork {
 
 }  // namespace
 
-void reduce_scatter_ring(Exchange& exchange, const Operation& operation) {
-  RingReduceScatter(exchange, operation).run();
+void reduce_scatter_ring(CollectiveContext& context, const Operation& operation) {
+  RingReduceScatter(context, operation).run();
 }
 
 }  // namespace lockstep::comm

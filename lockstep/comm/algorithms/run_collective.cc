@@ -14,31 +14,31 @@ void run_alone(const Operation& operation) {
 
 }  // namespace
 
-void run_collective(Exchange& exchange, const Operation& operation) {
-  if (exchange.world() == 1) return run_alone(operation);
-  if (operation.collective == Collective::barrier) return barrier_dissemination(exchange);
-  const std::uint64_t payload = payload_bytes(operation, exchange.world());
+void run_collective(CollectiveContext& context, const Operation& operation) {
+  if (context.world() == 1) return run_alone(operation);
+  if (operation.collective == Collective::barrier) return barrier_dissemination(context);
+  const std::uint64_t payload = payload_bytes(operation, context.world());
   if (payload == 0) return;
-  const bool is_small = payload <= exchange.options.small_bytes;
+  const bool is_small = payload <= context.options.small_bytes;
   switch (operation.collective) {
     case Collective::all_reduce:
-      return is_small ? all_reduce_doubling(exchange, operation) : all_reduce_ring(exchange, operation);
+      return is_small ? all_reduce_doubling(context, operation) : all_reduce_ring(context, operation);
     case Collective::reduce:
-      return is_small ? reduce_tree(exchange, operation) : reduce_chain(exchange, operation);
+      return is_small ? reduce_tree(context, operation) : reduce_chain(context, operation);
     case Collective::reduce_scatter:
-      return reduce_scatter_ring(exchange, operation);
+      return reduce_scatter_ring(context, operation);
     case Collective::all_gather:
-      return is_small ? all_gather_direct(exchange, operation) : all_gather_ring(exchange, operation);
+      return is_small ? all_gather_direct(context, operation) : all_gather_ring(context, operation);
     case Collective::broadcast:
-      return is_small ? broadcast_tree(exchange, operation) : broadcast_chain(exchange, operation);
+      return is_small ? broadcast_tree(context, operation) : broadcast_chain(context, operation);
     case Collective::gather:
-      return gather_direct(exchange, operation);
+      return gather_direct(context, operation);
     case Collective::scatter:
-      return scatter_direct(exchange, operation);
+      return scatter_direct(context, operation);
     case Collective::send:
-      return send_message(exchange, operation);
+      return send_message(context, operation);
     case Collective::receive:
-      return receive_message(exchange, operation);
+      return receive_message(context, operation);
     case Collective::barrier:
       return;
   }

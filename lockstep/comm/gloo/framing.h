@@ -1,7 +1,7 @@
-// What gloo's TCP transport adds to a message, as version 0.5 frames it (found by reading what crosses a
-// socket). Every record on the connection starts with a preamble of six 64-bit words. A message between
-// unbound buffers costs three records: the sender announces it, the receiver says that it is ready, and the
-// data follow behind a preamble of their own.
+// What gloo's TCP transport adds to a message, as version 0.5 declares it (transport/tcp/pair.h); the test of
+// wire bytes holds it against the kernel's counters. Every record on the connection starts with a preamble of
+// six 64-bit words. A message between unbound buffers costs three records: the sender announces it, the
+// receiver says that it is ready, and the data follow behind a preamble of their own.
 #pragma once
 
 #include <cstdint>

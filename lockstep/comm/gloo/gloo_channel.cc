@@ -21,7 +21,9 @@ std::shared_ptr<gloo::rendezvous::Context> connect(GlooSetup& setup, const Group
   StoreAdapter store(named, deadline);
   try {
     context->connectFullMesh(store, setup.device);
-  } catch (const gloo::Exception& error) {
+  } catch (const base::Error&) {
+    throw;  // our store's own words
+  } catch (const std::exception& error) {
     throw base::CommError(
         deadline.passed() ? base::CommError::Kind::timed_out : base::CommError::Kind::failed,
         fmt::format("rank {}: cannot connect to the other ranks over gloo ({}): {}. Is the interface the one "
@@ -36,7 +38,16 @@ struct Member {
   std::int64_t colour;
   std::int64_t key;
   std::int64_t rank;
+  std::int64_t host;  // a number for the host's name
 };
+constexpr std::size_t kMemberFields = 4;
+
+// FNV-1a: the same on every rank, whatever it was compiled with.
+std::int64_t number_of(const std::string& host) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const char c : host) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return static_cast<std::int64_t>(hash);
+}
 
 // The members of this rank's colour in their new order.
 std::vector<Member> members_of(std::vector<Member> all, std::int64_t colour) {
@@ -49,12 +60,14 @@ std::vector<Member> members_of(std::vector<Member> all, std::int64_t colour) {
 Group group_of(const std::vector<Member>& members, const Group& parent) {
   Group group = parent;
   group.world = static_cast<int>(members.size());
-  for (std::size_t i = 0; i < members.size(); ++i)
-    if (members[i].rank == parent.rank) group.rank = static_cast<int>(i);
-  // Known without asking only where the parent's ranks all share this host.
-  const bool one_host = parent.local_world == parent.world;
-  group.local_world = one_host ? group.world : std::min(parent.local_world, group.world);
-  group.local_rank = one_host ? group.rank : std::min(parent.local_rank, group.local_world - 1);
+  group.local_world = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i].rank == parent.rank) {
+      group.rank = static_cast<int>(i);
+      group.local_rank = group.local_world;
+    }
+    if (members[i].host == number_of(parent.host)) ++group.local_world;
+  }
   return group;
 }
 
@@ -96,8 +109,8 @@ measure::Movement GlooChannel::execute(const Operation& operation, base::Deadlin
 measure::Movement GlooChannel::run_ours(const Operation& operation) {
   AlgorithmOptions options;
   if (setup_.algorithm == "ring") options.small_bytes = 0;
-  Exchange exchange{messenger_, scratch_, options};
-  run_collective(exchange, operation);
+  CollectiveContext context{messenger_, scratch_, options};
+  run_collective(context, operation);
   const Traffic traffic = messenger_.take_traffic();
   measure::Movement movement;
   movement.wire_bytes = traffic.wire_bytes;
@@ -121,10 +134,10 @@ measure::Movement GlooChannel::run_native(const Operation& operation, base::Dead
 }
 
 std::unique_ptr<Channel> GlooChannel::split(int colour, int key, base::Deadline deadline) {
-  Member self{colour, key, group_.rank};
+  Member self{colour, key, group_.rank, number_of(group_.host)};
   std::vector<Member> all(static_cast<std::size_t>(group_.world));
-  execute(all_gather(host_buffer(&self, 3, ElementType::i64),
-                     host_buffer(all.data(), 3 * all.size(), ElementType::i64), Purpose::control),
+  execute(all_gather(host_buffer(&self, kMemberFields, ElementType::i64),
+                     host_buffer(all.data(), kMemberFields * all.size(), ElementType::i64), Purpose::control),
           deadline);
   const std::string prefix = fmt::format("{}/split{}.{}", prefix_, splits_++, colour);
   if (colour < 0) return nullptr;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "lockstep/comm/algorithms/exchange.h"
+#include "lockstep/comm/algorithms/collective_context.h"
 #include "lockstep/comm/backend.h"
 #include "lockstep/comm/channel.h"
 #include "lockstep/comm/gloo/gloo_messenger.h"

@@ -115,6 +115,8 @@ void GlooMessenger::abort() noexcept {
 void GlooMessenger::fail(int peer, const std::string& cause) const {
   const std::string where =
       fmt::format("rank {}: {} over gloo", rank(), operation_ ? describe(*operation_) : "an operation");
+  // gloo's own all-reduces do not say with whom they were.
+  const std::string who = peer < 0 ? "another rank" : fmt::format("rank {}", peer);
   std::string detail = cause;
   {
     const std::lock_guard lock(mutex_);
@@ -123,16 +125,14 @@ void GlooMessenger::fail(int peer, const std::string& cause) const {
     if (!refusal_.empty()) detail = refusal_;
   }
   if (deadline_.passed() || is_timeout(cause))
-    throw CommError(
-        CommError::Kind::timed_out,
-        fmt::format("{}: nothing came from rank {} until the deadline. It is stopped, slower than "
-                    "the timeout allows, or at another operation",
-                    where, peer));
-  throw CommError(
-      CommError::Kind::peer_lost,
-      fmt::format("{}: the connection to rank {} broke, most likely because that rank ended; look "
-                  "at its log first ({})",
-                  where, peer, detail));
+    throw CommError(CommError::Kind::timed_out,
+                    fmt::format("{}: nothing came from {} until the deadline. It is stopped, slower than "
+                                "the timeout allows, or at another operation",
+                                where, who));
+  throw CommError(CommError::Kind::peer_lost,
+                  fmt::format("{}: the connection to {} broke, most likely because that rank ended; look "
+                              "at its log first ({})",
+                              where, who, detail));
 }
 
 std::uint64_t GlooMessenger::slot_for(std::size_t bytes) const {

@@ -1,8 +1,6 @@
 // The backend mpi: Open MPI, as a plugin.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/comm/backend.h"
@@ -19,10 +17,11 @@ const std::vector<std::string>& algorithms() {
   return names;
 }
 
-MpiChoice choice_named(const std::string& name) {
-  if (name == "auto") return MpiChoice::automatic;
-  if (name == "blocking") return MpiChoice::blocking;
-  if (name == "non-blocking") return MpiChoice::non_blocking;
+// Blocking calls (in place where input and output are one) were the fastest at 4 KB with Open MPI 4.1; larger
+// sizes have not been measured on a quiet machine, hence the choice.
+MpiStyle style_named(const std::string& name) {
+  if (name == "auto" || name == "blocking") return MpiStyle::blocking;
+  if (name == "non-blocking") return MpiStyle::non_blocking;
   throw base::UsageError(fmt::format("mpi has no algorithm '{}'.{} There are: {}.", name,
                                      base::suggestion(name, algorithms()), base::join(algorithms(), ", ")));
 }
@@ -53,9 +52,9 @@ class MpiBackend : public Backend {
   }
 
   std::unique_ptr<Communicator> open(const Group& group, Store&, const OpenOptions& options) const override {
-    const MpiChoice choice = choice_named(options.algorithm);
+    const MpiStyle style = style_named(options.algorithm);
     start_mpi();
-    auto channel = std::make_unique<MpiChannel>(own_communicator(group), group, choice);
+    auto channel = std::make_unique<MpiChannel>(own_communicator(group), group, style);
     return std::make_unique<HostCommunicator>(std::move(channel), options.timeout, options.boards);
   }
 };

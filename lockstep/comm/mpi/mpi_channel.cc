@@ -41,8 +41,8 @@ bool is_collective(const Operation& operation) {
 
 }  // namespace
 
-MpiChannel::MpiChannel(MPI_Comm comm, const Group& group, MpiChoice choice)
-    : comm_(comm), group_(group), choice_(choice), arrivals_(comm) {
+MpiChannel::MpiChannel(MPI_Comm comm, const Group& group, MpiStyle style)
+    : comm_(comm), group_(group), style_(style), arrivals_(comm) {
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
 }
 
@@ -66,7 +66,7 @@ measure::Movement MpiChannel::execute(const Operation& operation, base::Deadline
                                       group_.rank, describe(operation)));
   if (is_collective(operation)) arrivals_.arrive();
   try {
-    run_mpi(mpi_group_for(operation), operation);
+    run_mpi(mpi_group(), operation);
   } catch (...) {
     abort();
     throw;
@@ -74,12 +74,12 @@ measure::Movement MpiChannel::execute(const Operation& operation, base::Deadline
   return movement_of(operation);
 }
 
-MpiGroup MpiChannel::mpi_group_for(const Operation&) const {
+MpiGroup MpiChannel::mpi_group() const {
   MpiGroup group;
   group.comm = comm_;
   group.rank = group_.rank;
   group.world = group_.world;
-  group.style = choice_ == MpiChoice::non_blocking ? MpiStyle::non_blocking : MpiStyle::blocking;
+  group.style = style_;
   return group;
 }
 
@@ -108,7 +108,7 @@ std::unique_ptr<Channel> MpiChannel::split(int colour, int key, base::Deadline) 
   MPI_Comm_rank(local, &group.local_rank);
   MPI_Comm_size(local, &group.local_world);
   MPI_Comm_free(&local);
-  return std::make_unique<MpiChannel>(part, group, choice_);
+  return std::make_unique<MpiChannel>(part, group, style_);
 }
 
 void MpiChannel::abort() noexcept {

@@ -10,13 +10,10 @@
 
 namespace lockstep::comm {
 
-// How the fastest call for a size is chosen: always the same kind, or by size.
-enum class MpiChoice { automatic, blocking, non_blocking };
-
 class MpiChannel : public Channel {
  public:
   // Collective. Takes over `comm`, whose ranks must be the group's.
-  MpiChannel(MPI_Comm comm, const Group& group, MpiChoice choice);
+  MpiChannel(MPI_Comm comm, const Group& group, MpiStyle style);
   ~MpiChannel() override;
 
   const Group& group() const override { return group_; }
@@ -28,12 +25,12 @@ class MpiChannel : public Channel {
   void abort() noexcept override;
 
  private:
-  MpiGroup mpi_group_for(const Operation& operation) const;
+  MpiGroup mpi_group() const;
   measure::Movement movement_of(const Operation& operation) const;
 
   MPI_Comm comm_;
   Group group_;
-  MpiChoice choice_;
+  MpiStyle style_;
   ArrivalBoard arrivals_;
   std::atomic<bool> failed_{false};
 };

@@ -67,6 +67,7 @@ struct alignas(kLine) Mailbox {
 
 struct alignas(kLine) Header {
   std::atomic<std::uint32_t> aborted;  // 1 + the rank that aborted
+  std::atomic<std::uint32_t> lost;     // 1 + the rank whose process was first found to have ended
 };
 
 // Finds the parts of a control block of `world` ranks that starts at `base`.

@@ -86,12 +86,23 @@ void SharedChannel::check_still_possible() const {
   if (aborted != 0)
     throw CommError(CommError::Kind::collateral, fmt::format("rank {}: {} was ended because rank {} gave up",
                                                              group_.rank, running(), aborted - 1));
-  for (int rank = 0; rank < group_.world; ++rank)
-    if (!fabric_->alive(rank))
-      throw CommError(CommError::Kind::peer_lost,
-                      fmt::format("rank {}: {} cannot be completed: the process of rank {} has ended",
-                                  group_.rank, running(), rank));
+  if (const std::optional<int> lost = lost_rank())
+    throw CommError(CommError::Kind::peer_lost,
+                    fmt::format("rank {}: {} cannot be completed: the process of rank {} has ended",
+                                group_.rank, running(), *lost));
   if (base::now() >= give_up_at_) fail_timed_out();
+}
+
+// The rank whose process ended first, as far as anybody noticed: ranks that end because of it are not to
+// blame.
+std::optional<int> SharedChannel::lost_rank() const {
+  std::atomic<std::uint32_t>& lost = block_.header().lost;
+  for (int rank = 0; rank < group_.world && lost.load(std::memory_order_acquire) == 0; ++rank) {
+    std::uint32_t nobody = 0;
+    if (!fabric_->alive(rank)) lost.compare_exchange_strong(nobody, static_cast<std::uint32_t>(rank) + 1);
+  }
+  const std::uint32_t found = lost.load(std::memory_order_acquire);
+  return found == 0 ? std::nullopt : std::optional<int>(static_cast<int>(found) - 1);
 }
 
 void SharedChannel::fail_timed_out() const {

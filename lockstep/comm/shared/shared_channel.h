@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "lockstep/comm/channel.h"
@@ -33,6 +34,7 @@ class SharedChannel : public Channel {
  private:
   friend class Exchange;  // carries out one operation
   void check_still_possible() const;
+  std::optional<int> lost_rank() const;
   [[noreturn]] void fail_timed_out() const;
   std::string running() const;
   void choose_spins();

@@ -4,14 +4,14 @@
 #include <set>
 
 #include "lockstep/comm/algorithms/collectives.h"
-#include "tests/comm/algorithms/collective_cases.h"
+#include "tests/comm/algorithms/exact_cases.h"
 #include "tests/comm/algorithms/thread_messenger.h"
 
 namespace lockstep::testing {
 namespace {
 
 using comm::AlgorithmOptions;
-using comm::Exchange;
+using comm::CollectiveContext;
 using comm::Operation;
 
 class CollectivesTest : public ::testing::TestWithParam<int> {
@@ -20,10 +20,10 @@ class CollectivesTest : public ::testing::TestWithParam<int> {
     const int world = GetParam();
     run_threads(
         world,
-        [&](Exchange& exchange) {
-          for (const CollectiveCase& test : cases(world, false))
-            run_case(test, exchange.rank(), world,
-                     [&](const Operation& operation) { comm::run_collective(exchange, operation); });
+        [&](CollectiveContext& context) {
+          for (const ExactCase& test : exact_cases(world, false))
+            run_exact_case(test, context.rank(), world,
+                           [&](const Operation& operation) { comm::run_collective(context, operation); });
         },
         options);
   }
@@ -45,31 +45,31 @@ TEST_P(CollectivesTest, GiveEveryRankTheSameBitsOfAnInexactSum) {
   const int world = GetParam();
   for (const std::size_t small_bytes : {std::size_t{0}, std::size_t{1} << 30}) {
     std::vector<std::vector<float>> results(static_cast<std::size_t>(world));
-    run_threads(
-        world,
-        [&](Exchange& exchange) {
-          std::vector<float> data(10007);
-          for (std::size_t i = 0; i < data.size(); ++i)
-            data[i] = 1.0F / static_cast<float>(i + 3 + static_cast<std::size_t>(exchange.rank()) * 7);
-          const comm::Buffer buffer = comm::host_buffer(data.data(), data.size(), comm::ElementType::f32);
-          comm::run_collective(exchange,
-                               comm::all_reduce(buffer, comm::ReduceOp::mean, comm::Purpose::gradient));
-          results[static_cast<std::size_t>(exchange.rank())] = data;
-        },
-        {.segment_bytes = 1024, .lookahead = 4, .small_bytes = small_bytes});
+    run_threads(world,
+                [&](CollectiveContext& context) {
+                  std::vector<float> data(10007);
+                  for (std::size_t i = 0; i < data.size(); ++i)
+                    data[i] = 1.0F / static_cast<float>(i + 3 + static_cast<std::size_t>(context.rank()) * 7);
+                  const comm::Buffer buffer =
+                      comm::host_buffer(data.data(), data.size(), comm::ElementType::f32);
+                  comm::run_collective(
+                      context, comm::all_reduce(buffer, comm::ReduceOp::mean, comm::Purpose::gradient));
+                  results[static_cast<std::size_t>(context.rank())] = data;
+                },
+                {.segment_bytes = 1024, .lookahead = 4, .small_bytes = small_bytes});
     EXPECT_EQ(std::set(results.begin(), results.end()).size(), 1U);
   }
 }
 
 TEST(ReduceScatterTest, MayWriteItsOutputAnywhereInsideItsInput) {
-  run_threads(3, [](Exchange& exchange) {
+  run_threads(3, [](CollectiveContext& context) {
     std::vector<int> data(30);
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int>(i);
     const comm::Buffer in = comm::host_buffer(data.data(), data.size(), comm::ElementType::i32);
     comm::run_collective(
-        exchange, comm::reduce_scatter(in, in.part(20, 40), comm::ReduceOp::sum, comm::Purpose::gradient));
+        context, comm::reduce_scatter(in, in.part(20, 40), comm::ReduceOp::sum, comm::Purpose::gradient));
     for (int i = 0; i < 10; ++i)
-      EXPECT_EQ(data[static_cast<std::size_t>(5 + i)], 3 * (exchange.rank() * 10 + i));
+      EXPECT_EQ(data[static_cast<std::size_t>(5 + i)], 3 * (context.rank() * 10 + i));
   });
 }
 

@@ -1,3 +1,4 @@
+// The mailboxes and the threads behind them.
 #include "tests/comm/algorithms/thread_messenger.h"
 
 #include <cstring>
@@ -46,7 +47,7 @@ void ThreadMessenger::finish(const comm::Ticket& ticket) {
     throw std::runtime_error("memory was changed while it was being sent");
 }
 
-void run_threads(int world, const std::function<void(comm::Exchange&)>& body,
+void run_threads(int world, const std::function<void(comm::CollectiveContext&)>& body,
                  const comm::AlgorithmOptions& options) {
   Mailboxes mailboxes;
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(world));
@@ -56,8 +57,8 @@ void run_threads(int world, const std::function<void(comm::Exchange&)>& body,
       try {
         ThreadMessenger messenger(mailboxes, rank, world);
         comm::Scratch scratch;
-        comm::Exchange exchange{messenger, scratch, options};
-        body(exchange);
+        comm::CollectiveContext context{messenger, scratch, options};
+        body(context);
       } catch (...) {
         errors[static_cast<std::size_t>(rank)] = std::current_exception();
       }

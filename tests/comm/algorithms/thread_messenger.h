@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-#include "lockstep/comm/algorithms/exchange.h"
+#include "lockstep/comm/algorithms/collective_context.h"
 #include "lockstep/comm/algorithms/messenger.h"
 
 namespace lockstep::testing {
@@ -53,7 +53,7 @@ class ThreadMessenger : public comm::Messenger {
 };
 
 // Runs `body` as `world` ranks, each in a thread; rethrows what the first failing one threw.
-void run_threads(int world, const std::function<void(comm::Exchange&)>& body,
+void run_threads(int world, const std::function<void(comm::CollectiveContext&)>& body,
                  const comm::AlgorithmOptions& options = {});
 
 }  // namespace lockstep::testing

@@ -11,8 +11,8 @@ namespace lockstep::testing {
 namespace {
 
 using comm::Buffer;
+using comm::CollectiveContext;
 using comm::ElementType;
-using comm::Exchange;
 using comm::Operation;
 using comm::ReduceOp;
 using comm::Traffic;
@@ -22,7 +22,7 @@ constexpr std::size_t kBytes = kCount * 4;
 constexpr comm::AlgorithmOptions kOptions{.segment_bytes = 256, .lookahead = 4, .small_bytes = 0};
 constexpr auto kPurpose = comm::Purpose::gradient;
 
-using Algorithm = void (*)(Exchange&, const Operation&);
+using Algorithm = void (*)(CollectiveContext&, const Operation&);
 using Make = std::function<Operation(int rank, Buffer input, Buffer output)>;
 
 class WireBytesTest : public ::testing::TestWithParam<int> {
@@ -34,13 +34,13 @@ class WireBytesTest : public ::testing::TestWithParam<int> {
     std::vector<Traffic> sent(static_cast<std::size_t>(world()));
     run_threads(
         world(),
-        [&](Exchange& exchange) {
+        [&](CollectiveContext& context) {
           std::vector<float> input(kCount * 8), output(kCount * 8);
           const Operation operation =
-              make(exchange.rank(), comm::host_buffer(input.data(), input.size(), ElementType::f32),
+              make(context.rank(), comm::host_buffer(input.data(), input.size(), ElementType::f32),
                    comm::host_buffer(output.data(), output.size(), ElementType::f32));
-          algorithm(exchange, operation);
-          sent[static_cast<std::size_t>(exchange.rank())] = exchange.messenger.take_traffic();
+          algorithm(context, operation);
+          sent[static_cast<std::size_t>(context.rank())] = context.messenger.take_traffic();
         },
         kOptions);
     return sent;
@@ -175,7 +175,7 @@ TEST_P(WireBytesTest, GatherAndScatterSendEveryPartOnce) {
 
 TEST_P(WireBytesTest, BarrierSendsEmptyMessages) {
   const auto sent =
-      traffic_of([](Exchange& exchange, const Operation&) { comm::barrier_dissemination(exchange); },
+      traffic_of([](CollectiveContext& context, const Operation&) { comm::barrier_dissemination(context); },
                  [](int, Buffer, Buffer) { return comm::barrier(); });
   std::size_t steps = 0;
   while ((1 << steps) < world()) ++steps;

@@ -13,7 +13,7 @@
 #include "lockstep/comm/mpi/mpi_collectives.h"
 #include "lockstep/comm/plugin_backend.h"
 #include "lockstep/comm/registry.h"
-#include "tests/comm/algorithms/collective_cases.h"
+#include "tests/comm/algorithms/exact_cases.h"
 #include "tests/support/ranks.h"
 
 namespace lockstep::testing {
@@ -34,8 +34,9 @@ comm::Group group_from_mpirun() {
 
 void all_collectives_are_exact(Communicator& communicator) {
   const comm::Group& group = communicator.group();
-  for (const CollectiveCase& test : cases(group.world, full_matrix()))
-    run_case(test, group.rank, group.world, [&](const Operation& operation) { communicator.run(operation); });
+  for (const ExactCase& test : exact_cases(group.world, full_matrix()))
+    run_exact_case(test, group.rank, group.world,
+                   [&](const Operation& operation) { communicator.run(operation); });
 }
 
 // The same collectives when no more than 1000 elements fit into one call.
@@ -45,9 +46,10 @@ void pieces_are_exact(Communicator& communicator) {
   mpi.rank = communicator.group().rank;
   mpi.world = communicator.group().world;
   mpi.most_elements = 1000;
-  for (CollectiveCase test : cases(mpi.world, false)) {
+  for (ExactCase test : exact_cases(mpi.world, false)) {
     if (test.size == CaseSize::large) test.size = CaseSize::prime;
-    run_case(test, mpi.rank, mpi.world, [&](const Operation& operation) { comm::run_mpi(mpi, operation); });
+    run_exact_case(test, mpi.rank, mpi.world,
+                   [&](const Operation& operation) { comm::run_mpi(mpi, operation); });
   }
 }
 

@@ -1,4 +1,5 @@
-#include "tests/comm/algorithms/collective_cases.h"
+// Builds, runs and checks the cases.
+#include "tests/comm/algorithms/exact_cases.h"
 
 #include <fmt/format.h>
 
@@ -81,7 +82,7 @@ int reduced_value(ReduceOp op, int i, int world) {
 // One case on one rank: its tensors, and how each collective uses them.
 class CaseRun {
  public:
-  CaseRun(const CollectiveCase& test, int rank, int world, const std::function<void(const Operation&)>& run)
+  CaseRun(const ExactCase& test, int rank, int world, const std::function<void(const Operation&)>& run)
       : test_(test), rank_(rank), world_(world), run_(run) {}
 
   void execute() {
@@ -221,7 +222,7 @@ class CaseRun {
     expect(buffer(output), input_of(before, test_.count()), "output");
   }
 
-  const CollectiveCase& test_;
+  const ExactCase& test_;
   const int rank_, world_;
   const std::function<void(const Operation&)>& run_;
 };
@@ -232,7 +233,7 @@ constexpr Collective kCollectives[] = {
     Collective::scatter,    Collective::send,      Collective::barrier};
 constexpr int kSizes = 4;
 
-CollectiveCase make_case(Collective collective, int type, int op, int size, int placement, int root) {
+ExactCase make_case(Collective collective, int type, int op, int size, int placement, int root) {
   return {collective,
           static_cast<ElementType>(type),
           static_cast<ReduceOp>(op),
@@ -244,7 +245,7 @@ CollectiveCase make_case(Collective collective, int type, int op, int size, int 
 
 }  // namespace
 
-std::size_t CollectiveCase::count() const {
+std::size_t ExactCase::count() const {
   switch (size) {
     case CaseSize::none:
       return 0;
@@ -258,19 +259,19 @@ std::size_t CollectiveCase::count() const {
   return 0;
 }
 
-std::string CollectiveCase::describe(int world) const {
+std::string ExactCase::describe(int world) const {
   return fmt::format("{} ({}) of {} {} on {} ranks, root {}{}{}", measure::name_of(collective),
                      comm::name_of(op), count(), comm::name_of(type), world, root,
                      in_place ? ", in place" : "", unequal ? ", unequal parts" : "");
 }
 
-void run_case(const CollectiveCase& test, int rank, int world,
-              const std::function<void(const Operation&)>& run) {
+void run_exact_case(const ExactCase& test, int rank, int world,
+                    const std::function<void(const Operation&)>& run) {
   CaseRun(test, rank, world, run).execute();
 }
 
-std::vector<CollectiveCase> cases(int world, bool full) {
-  std::vector<CollectiveCase> selected;
+std::vector<ExactCase> exact_cases(int world, bool full) {
+  std::vector<ExactCase> selected;
   for (const Collective collective : kCollectives)
     for (int type = 0; type < comm::kElementTypeCount; ++type)
       for (int size = 0; size < kSizes; ++size)

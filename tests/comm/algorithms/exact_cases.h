@@ -16,7 +16,7 @@ namespace lockstep::testing {
 // The sizes the issue asks for, in bytes a rank: none, one element, a prime count, 1 MiB and one element.
 enum class CaseSize { none, one, prime, large };
 
-struct CollectiveCase {
+struct ExactCase {
   comm::Collective collective;
   comm::ElementType type = comm::ElementType::f32;
   comm::ReduceOp op = comm::ReduceOp::sum;
@@ -31,12 +31,12 @@ struct CollectiveCase {
 
 // Builds this rank's buffers, calls `run` with the operation and throws when the output is not exact.
 // `send` becomes a circle: every rank sends to the next and receives from the one before.
-void run_case(const CollectiveCase& test, int rank, int world,
-              const std::function<void(const comm::Operation&)>& run);
+void run_exact_case(const ExactCase& test, int rank, int world,
+                    const std::function<void(const comm::Operation&)>& run);
 
 // Cases in which every collective meets every type, operation, size, placement, kind of parts and root at
 // least once (each other combination of two values at least in some collective); the whole product when
 // `full`.
-std::vector<CollectiveCase> cases(int world, bool full);
+std::vector<ExactCase> exact_cases(int world, bool full);
 
 }  // namespace lockstep::testing

@@ -34,7 +34,7 @@ class Scratch {
   std::size_t bytes_ = 0;
 };
 
-struct Exchange {
+struct CollectiveContext {
   Messenger& messenger;
   Scratch& scratch;
   AlgorithmOptions options;
