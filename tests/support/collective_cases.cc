@@ -126,8 +126,9 @@ class CaseRun {
   // The shadow of what lies at `real`; real memory is its own unless it is on a device.
   const std::byte* shadow_of(const void* real) const {
     const auto* at = static_cast<const std::byte*>(real);
+    // The end does not belong to it: the input may begin there.
     const std::size_t largest = std::max(total_, test_.elements) * element_bytes();
-    const bool in_output = at >= real_output_ && at <= real_output_ + largest;
+    const bool in_output = at >= real_output_ && at < real_output_ + std::max<std::size_t>(1, largest);
     return in_output ? output_ + (at - real_output_) : input_ + (at - real_input_);
   }
   Buffer whole(std::byte* base, comm::Place place) const {

@@ -21,7 +21,11 @@ struct Caller {
   const NcclIssue& to;
 
   ncclDataType_t type() const { return kTypes[static_cast<std::size_t>(operation.type())]; }
-  ncclRedOp_t reduce_op() const { return kReduceOps[static_cast<std::size_t>(operation.reduce_op)]; }
+  // The mean of one rank is its sum: NCCL 2.28's kernel for it leaves the last elements of some sizes out.
+  ncclRedOp_t reduce_op() const {
+    const bool alone = to.group.world == 1 && operation.reduce_op == ReduceOp::mean;
+    return alone ? ncclSum : kReduceOps[static_cast<std::size_t>(operation.reduce_op)];
+  }
   bool is_root() const { return operation.root == to.group.rank; }
   std::size_t count_of(std::size_t bytes) const { return bytes / bytes_of(operation.type()); }
 
