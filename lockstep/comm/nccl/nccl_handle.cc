@@ -12,6 +12,7 @@ namespace {
 
 using Kind = base::CommError::Kind;
 constexpr base::Nanoseconds kFinishTimeout = std::chrono::seconds(5);
+constexpr base::Nanoseconds kAbortPatience = std::chrono::milliseconds(500);  // with a call under way
 
 bool is_trouble(ncclResult_t result) {
   return result != ncclSuccess && result != ncclInProgress;
@@ -46,7 +47,7 @@ NcclHandle::NcclHandle(std::shared_ptr<const NcclLibrary> library, const NcclHan
 
 void NcclHandle::begin(const NcclHandleOptions& options) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
+  config.blocking = 1;
   ncclResult_t result = ncclSuccess;
   {
     const std::lock_guard lock(mutex_);
@@ -137,12 +138,15 @@ void NcclHandle::check_health(std::string_view what) {
 
 void NcclHandle::abort(const std::string& reason) noexcept {
   try {
+    {
+      const std::lock_guard lock(reason_mutex_);
+      if (reason_.empty()) reason_ = reason;
+    }
+    aborted_.store(true, std::memory_order_release);
     ncclComm_t doomed = nullptr;
     {
-      const std::lock_guard lock(mutex_);
-      if (reason_.empty()) reason_ = reason;
-      std::swap(doomed, comm_);
-      aborted_.store(true, std::memory_order_release);
+      const std::unique_lock lock(mutex_, kAbortPatience);
+      if (lock.owns_lock()) std::swap(doomed, comm_);
     }
     if (doomed != nullptr) static_cast<void>(library_->comm_abort(doomed));
   } catch (const std::exception&) {
@@ -151,13 +155,14 @@ void NcclHandle::abort(const std::string& reason) noexcept {
 }
 
 std::string NcclHandle::abort_reason() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(reason_mutex_);
   return reason_;
 }
 
 void NcclHandle::require_open(std::string_view what) const {
   if (comm_ != nullptr) return;
-  throw base::CommError(Kind::collateral, fmt::format("rank {}: {} was ended: {}", rank_, what, reason_));
+  throw base::CommError(Kind::collateral,
+                        fmt::format("rank {}: {} was ended: {}", rank_, what, abort_reason()));
 }
 
 void NcclHandle::fail(ncclResult_t result, std::string_view what, const std::string& detail) {

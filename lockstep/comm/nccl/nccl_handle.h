@@ -1,8 +1,12 @@
-// One NCCL communicator: made without blocking, watched while it works, and aborted from any thread.
+// One NCCL communicator: watched while it works, and aborted from any thread.
 //
-// Everything that NCCL could wait in is asked of it in its non-blocking mode and polled here against a
-// deadline. A call under way and an abort from another thread never overlap: the handle is locked for the
-// (short) time of a call, and is gone once it was aborted.
+// It is NCCL's blocking kind. In the other kind NCCL 2.28 gives its calls to threads of its own and, when it
+// is aborted, joins one of them a second time: by then the number may be that of a thread of ours, which is
+// gone when its owner joins it. Blocking calls are short here, because all ranks have said through the store
+// that they are coming before the communicator is made, and are connected right after. A call under way and
+// an abort from another thread never overlap: the handle is locked for the time of a call, and is gone once
+// it was aborted. A call that does not return in spite of all is left to the rank's control thread, which
+// ends the process.
 #pragma once
 
 #include <atomic>
@@ -62,7 +66,8 @@ class NcclHandle {
 
   std::shared_ptr<const NcclLibrary> library_;
   int rank_;
-  mutable std::mutex mutex_;  // guards comm_ and reason_, and every call of NCCL
+  mutable std::timed_mutex mutex_;   // guards comm_ and every call of NCCL
+  mutable std::mutex reason_mutex_;  // guards reason_
   ncclComm_t comm_ = nullptr;
   std::string reason_;
   std::atomic<bool> aborted_{false};
