@@ -31,11 +31,14 @@ class FlightWork : public Pending {
 
 }  // namespace
 
-FlightDeck::FlightDeck(std::shared_ptr<NcclHandle> handle, int rank, base::Nanoseconds timeout,
-                       std::shared_ptr<OperationBoard> board)
-    : handle_(std::move(handle)), rank_(rank), timeout_(timeout), board_(std::move(board)), watcher_([this] {
-        watch();
-      }) {}
+FlightDeck::FlightDeck(std::shared_ptr<NcclHandle> handle, std::shared_ptr<HostGate> gate, int rank,
+                       base::Nanoseconds timeout, std::shared_ptr<OperationBoard> board)
+    : handle_(std::move(handle)),
+      gate_(std::move(gate)),
+      rank_(rank),
+      timeout_(timeout),
+      board_(std::move(board)),
+      watcher_([this] { watch(); }) {}
 
 FlightDeck::~FlightDeck() {
   {
@@ -154,6 +157,7 @@ void FlightDeck::fail_all(std::exception_ptr error) {
   } catch (...) {
   }
   handle_->abort(reason);
+  gate_->close();
   if (board_ != nullptr && !flights_.empty()) board_->end(base::now());
   for (const std::shared_ptr<Flight>& flight : flights_) settle(*flight, error);
   flights_.clear();

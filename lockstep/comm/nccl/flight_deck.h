@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "lockstep/comm/communicator.h"
+#include "lockstep/comm/nccl/host_gate.h"
 #include "lockstep/comm/nccl/nccl_handle.h"
 #include "lockstep/comm/operation_board.h"
 #include "lockstep/device/cuda/cuda_stream.h"
@@ -33,9 +34,9 @@ struct Flight {
 
 class FlightDeck : public std::enable_shared_from_this<FlightDeck> {
  public:
-  // `board` may be null.
-  FlightDeck(std::shared_ptr<NcclHandle> handle, int rank, base::Nanoseconds timeout,
-             std::shared_ptr<OperationBoard> board);
+  // The gate is closed before anybody hears of a failure. `board` may be null.
+  FlightDeck(std::shared_ptr<NcclHandle> handle, std::shared_ptr<HostGate> gate, int rank,
+             base::Nanoseconds timeout, std::shared_ptr<OperationBoard> board);
   ~FlightDeck();
 
   // Shows the operation on the board before it is put on the stream, where NCCL may first have to connect.
@@ -60,6 +61,7 @@ class FlightDeck : public std::enable_shared_from_this<FlightDeck> {
   void watch();
 
   std::shared_ptr<NcclHandle> handle_;
+  std::shared_ptr<HostGate> gate_;
   const int rank_;
   const base::Nanoseconds timeout_;
   std::shared_ptr<OperationBoard> board_;

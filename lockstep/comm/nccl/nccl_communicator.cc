@@ -63,12 +63,13 @@ std::function<void()> watch_of(const std::shared_ptr<FlightDeck>& deck) {
 NcclCommunicator::NcclCommunicator(NcclParts parts, base::Deadline deadline)
     : parts_(std::move(parts)),
       handle_(open_handle(parts_, deadline)),
-      deck_(std::make_shared<FlightDeck>(handle_, parts_.group.rank, parts_.options.timeout,
+      gate_(std::make_shared<HostGate>()),
+      deck_(std::make_shared<FlightDeck>(handle_, gate_, parts_.group.rank, parts_.options.timeout,
                                          board_of(parts_.options))),
       queue_(make_stream(parts_.place.device), {parts_.options.timeout, watch_of(deck_)}),
       copy_stream_(make_stream(parts_.place.device)),
       token_(make_token(parts_.place.device)),
-      staging_(queue_.stream(), [this] { queue_.drain(); }) {
+      staging_(queue_.stream(), gate_, [this] { queue_.drain(); }) {
   try {
     connect(deadline);
   } catch (const std::exception& error) {
@@ -94,6 +95,7 @@ NcclCommunicator::~NcclCommunicator() {
   } catch (const std::exception& error) {
     handle_->abort(error.what());
   }
+  gate_->close();
   handle_->close();
 }
 
@@ -124,6 +126,7 @@ std::shared_ptr<Flight> NcclCommunicator::launch(const Operation& operation, Com
     put_on_stream(operation, base::Deadline(parts_.options.timeout));
   } catch (const std::exception& error) {
     handle_->abort(error.what());
+    gate_->close();
     throw;
   }
   flight->end->record(queue_.stream());

@@ -63,6 +63,7 @@ class NcclCommunicator : public Communicator {
 
   NcclParts parts_;
   std::shared_ptr<NcclHandle> handle_;
+  std::shared_ptr<HostGate> gate_;
   std::shared_ptr<FlightDeck> deck_;
   StreamQueue queue_;
   device::cuda::Stream copy_stream_;

@@ -41,23 +41,11 @@ bool overlaps_strangely(const Operation& operation, const Group& group) {
 }
 
 struct HostCopy {
+  std::shared_ptr<HostGate> gate;
   void* to;
   const void* from;
   std::size_t bytes;
 };
-
-void host_copy_on_stream(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
-  auto* copy = new HostCopy{to, from, bytes};
-  const cudaError_t result = cudaLaunchHostFunc(
-      stream,
-      [](void* argument) {
-        const std::unique_ptr<HostCopy> order(static_cast<HostCopy*>(argument));
-        std::memcpy(order->to, order->from, order->bytes);
-      },
-      copy);
-  if (result != cudaSuccess) delete copy;
-  device::cuda::check(result, "putting a host copy on a CUDA stream");
-}
 
 }  // namespace
 
@@ -101,8 +89,21 @@ std::byte* Staging::pinned_for(const Buffer& staged) const {
   return pinned_.data() + (static_cast<std::byte*>(staged.data) - device_.data());
 }
 
+void Staging::host_copy_on_stream(void* to, const void* from, std::size_t bytes) const {
+  auto copy = std::make_unique<HostCopy>(HostCopy{gate_, to, from, bytes});
+  const cudaError_t result = cudaLaunchHostFunc(
+      stream_,
+      [](void* argument) {
+        const std::unique_ptr<HostCopy> order(static_cast<HostCopy*>(argument));
+        order->gate->pass([&order] { std::memcpy(order->to, order->from, order->bytes); });
+      },
+      copy.get());
+  device::cuda::check(result, "putting a host copy on a CUDA stream");
+  copy.release();  // the stream's now
+}
+
 void Staging::copy_in(const Buffer& staged, const Buffer& original) {
-  host_copy_on_stream(pinned_for(staged), original.data, original.bytes, stream_);
+  host_copy_on_stream(pinned_for(staged), original.data, original.bytes);
   device::cuda::copy_on_stream(staged.data, pinned_for(staged), original.bytes, stream_);
 }
 
@@ -112,7 +113,7 @@ void Staging::copy_out(const Buffer& original, const Buffer& staged) {
     return;
   }
   device::cuda::copy_on_stream(pinned_for(staged), staged.data, original.bytes, stream_);
-  host_copy_on_stream(original.data, pinned_for(staged), original.bytes, stream_);
+  host_copy_on_stream(original.data, pinned_for(staged), original.bytes);
 }
 
 }  // namespace lockstep::comm
