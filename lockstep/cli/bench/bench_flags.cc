@@ -95,7 +95,7 @@ Setter algorithm_setter(BenchOptions& options) {
       if (parts.size() != 2)
         throw base::UsageError(fmt::format("'{}' is not BACKEND:NAME, such as gloo:ring.", word));
       require_known("backend", parts[0], backend_names());
-      options.algorithms[parts[0]] = parts[1];
+      options.algorithms[parts[0]].push_back(parts[1]);
     }
   };
 }
@@ -207,7 +207,7 @@ std::vector<Flag> run_flags(BenchOptions& options) {
        .set = text(options.interface)},
       {.names = "--algorithm",
        .value = "LIST",
-       .help = "algorithms as BACKEND:NAME (gloo, mpi)",
+       .help = "algorithms as BACKEND:NAME (gloo, mpi); several of one backend are benched side by side",
        .list = true,
        .set = algorithm_setter(options)},
       {.names = "--threads",

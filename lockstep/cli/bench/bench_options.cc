@@ -44,9 +44,11 @@ void BenchOptions::complete() {
                                               base::format_bytes(min_bytes), base::format_bytes(max_bytes)));
   require(step_bytes > 0 || factor > 1,
           fmt::format("--factor {} never gets from one size to the next.", factor));
-  for (const auto& [backend, algorithm] : algorithms)
+  for (auto& [backend, names] : algorithms) {
+    drop_repetitions(names);
     require(std::find(backends.begin(), backends.end(), backend) != backends.end(),
-            fmt::format("--algorithm {}:{} is for a backend that is not asked for.", backend, algorithm));
+            fmt::format("--algorithm {}:{} is for a backend that is not asked for.", backend, names.front()));
+  }
 }
 
 }  // namespace lockstep::cli

@@ -37,8 +37,8 @@ struct BenchOptions {
   base::Nanoseconds timeout = std::chrono::seconds(60);
   base::Nanoseconds join_timeout = std::chrono::seconds(60);
   std::string interface;
-  std::map<std::string, std::string> algorithms;  // by backend
-  std::optional<double> min_busbw;                // bytes per second
+  std::map<std::string, std::vector<std::string>> algorithms;  // by backend; none: auto
+  std::optional<double> min_busbw;                             // bytes per second
   comm::IdentityFlags identity;
   std::filesystem::path log_directory;
   int threads = 0;

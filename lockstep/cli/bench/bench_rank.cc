@@ -7,23 +7,25 @@
 namespace lockstep::cli {
 namespace {
 
-std::string algorithm_for(const BenchOptions& options, const std::string& backend) {
+std::vector<std::string> algorithms_for(const BenchOptions& options, const std::string& backend) {
   const auto found = options.algorithms.find(backend);
-  return found == options.algorithms.end() ? "auto" : found->second;
+  return found == options.algorithms.end() ? std::vector<std::string>{"auto"} : found->second;
 }
 
+// One communicator for every algorithm of every backend.
 std::vector<OpenBackend> open_backends(const BenchOptions& options, const comm::Registry& registry,
                                        comm::Session& session) {
   std::vector<OpenBackend> backends;
-  for (const std::string& name : options.backends) {
-    comm::OpenOptions open;
-    open.timeout = options.timeout;
-    open.channel = "bench-" + name;
-    open.interface = options.interface;
-    open.algorithm = algorithm_for(options, name);
-    backends.push_back(
-        {name, registry.find(name).availability().detail, open.algorithm, session.open(name, open)});
-  }
+  for (const std::string& name : options.backends)
+    for (const std::string& algorithm : algorithms_for(options, name)) {
+      comm::OpenOptions open;
+      open.timeout = options.timeout;
+      open.channel = "bench-" + name + "-" + algorithm;
+      open.interface = options.interface;
+      open.algorithm = algorithm;
+      backends.push_back(
+          {name, registry.find(name).availability().detail, algorithm, session.open(name, open)});
+    }
   return backends;
 }
 

@@ -21,7 +21,7 @@ namespace lockstep::comm::shared {
 inline constexpr std::size_t kLine = 64;                // a cache line
 inline constexpr std::size_t kSmallBytes = 16 * 1024;   // largest contribution of a one-shot operation
 inline constexpr std::size_t kSmallReads = 64 * 1024;   // most that one rank reads in one
-inline constexpr std::size_t kPieceBytes = 256 * 1024;  // what a staged operation stages at a time, per rank
+inline constexpr std::size_t kPieceBytes = 512 * 1024;  // what a staged operation stages at a time, per rank
 inline constexpr std::size_t kMailBytes = 64 * 1024;    // half of a mailbox
 
 // Where a buffer lies, in a form that other ranks understand. Segment -1: nowhere they can reach.
