@@ -1,0 +1,55 @@
+#include <nlohmann/json.hpp>
+
+#include "lockstep/base/sha256.h"
+#include "lockstep/record/canonical_json.h"
+#include "lockstep/record/spec.h"
+#include "tests/record/messages.h"
+
+namespace lockstep::record {
+namespace {
+
+TEST(CanonicalJson, HasOneFormForEqualNumbers) {
+  using Json = nlohmann::json;
+  EXPECT_EQ(canonical_text(Json(1.0)), "1");
+  EXPECT_EQ(canonical_text(Json(1)), "1");
+  EXPECT_EQ(canonical_text(Json(-0.0)), "0");
+  EXPECT_EQ(canonical_text(Json(0.1)), "0.1");
+  EXPECT_EQ(canonical_text(Json(1e-8)), "1e-08");
+  EXPECT_EQ(canonical_text(Json::parse(R"({"b": [1.50, true], "a": "x\"y"})")),
+            R"({"a":"x\"y","b":[1.5,true]})");
+}
+
+TEST(SpecHash, IsTheDigestOfWhatDiffersFromTheDefaults) {
+  RunSpec spec;
+  EXPECT_EQ(canonical_json(spec), "{}");
+  spec.workers = 2;
+  spec.model = "vit";
+  EXPECT_EQ(canonical_json(spec), R"({"model":"vit","workers":2})");
+  EXPECT_EQ(spec_hash(spec), base::sha256_hex(R"({"model":"vit","workers":2})"));
+}
+
+TEST(SpecHash, DoesNotDependOnHowAValueWasWritten) {
+  RunSpec one, other;
+  set_field(one, "bucket_bytes", "4MiB", "");
+  set_field(other, "bucket-bytes", "4194304", "");
+  set_field(one, "learning_rate", "0.10", "");
+  set_field(other, "learning_rate", "1e-1", "");
+  EXPECT_EQ(spec_hash(one), spec_hash(other));
+}
+
+TEST(SpecHash, IgnoresWhereFilesLieAndHowLongToWait) {
+  RunSpec spec;
+  spec.data_dir = "/somewhere";
+  spec.trace = "trace.json";
+  spec.timeout = Seconds{5};
+  EXPECT_EQ(spec_hash(spec), spec_hash(RunSpec()));
+}
+
+TEST(SpecHash, ChangesWithTheSeed) {
+  RunSpec spec;
+  spec.seed = 2;
+  EXPECT_NE(spec_hash(spec), spec_hash(RunSpec()));
+}
+
+}  // namespace
+}  // namespace lockstep::record
