@@ -27,7 +27,7 @@ constexpr std::uint64_t mix_key(std::initializer_list<std::uint64_t> words) {
 }
 
 // What a stream of numbers is for: streams of one seed never overlap.
-enum class RandomStream : std::uint64_t { shuffle = 1, augmentation, noise, content, weights, dropout };
+enum class RandomStream : std::uint64_t { shuffle = 1, augmentation = 2, noise = 3, content = 4 };
 
 // The numbers of one key, in order.
 class KeyedRandom {

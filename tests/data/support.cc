@@ -1,0 +1,131 @@
+#include "tests/data/support.h"
+
+#include <png.h>
+#include <turbojpeg.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <fstream>
+
+namespace lockstep::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+Bytes interleaved(const Image& image) {
+  Bytes out(3 * image.shape.pixels());
+  for (std::size_t i = 0; i < image.shape.pixels(); ++i) {
+    for (std::size_t channel = 0; channel < 3; ++channel) {
+      out[3 * i + channel] = image.pixels[channel * image.shape.pixels() + i];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string pattern = (fs::temp_directory_path() / "lockstep_data_XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed: " + base::errno_text());
+  path_ = pattern;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+void write_bytes(const fs::path& file, const Bytes& bytes) {
+  fs::create_directories(file.parent_path());
+  std::ofstream stream(file, std::ios::binary);
+  stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+void write_text(const fs::path& file, const std::string& text) {
+  write_bytes(file, Bytes(text.begin(), text.end()));
+}
+
+Bytes gzip(const Bytes& bytes) {
+  z_stream stream{};
+  deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  Bytes out(deflateBound(&stream, bytes.size()) + 64);
+  stream.next_in = const_cast<Bytef*>(bytes.data());
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = out.data();
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+Bytes idx_bytes(const std::vector<std::uint32_t>& dimensions, const Bytes& elements) {
+  Bytes bytes = {0, 0, 8, static_cast<std::uint8_t>(dimensions.size())};
+  for (const std::uint32_t dimension : dimensions) {
+    for (int shift = 24; shift >= 0; shift -= 8)
+      bytes.push_back(static_cast<std::uint8_t>(dimension >> shift));
+  }
+  bytes.insert(bytes.end(), elements.begin(), elements.end());
+  return bytes;
+}
+
+Image make_image(ImageShape shape, const std::function<int(int, int, int)>& pixel) {
+  Image image{shape, {}};
+  for (int channel = 0; channel < shape.channels; ++channel) {
+    for (int y = 0; y < shape.height; ++y) {
+      for (int x = 0; x < shape.width; ++x)
+        image.pixels.push_back(static_cast<std::uint8_t>(pixel(channel, y, x)));
+    }
+  }
+  return image;
+}
+
+Bytes png_bytes(const Image& image) {
+  png_image description{};
+  description.version = PNG_IMAGE_VERSION;
+  description.width = static_cast<png_uint_32>(image.shape.width);
+  description.height = static_cast<png_uint_32>(image.shape.height);
+  description.format = PNG_FORMAT_RGB;
+  const Bytes pixels = interleaved(image);
+  png_alloc_size_t size = 3 * pixels.size() + 4096;
+  Bytes out(size);
+  png_image_write_to_memory(&description, out.data(), &size, 0, pixels.data(), 0, nullptr);
+  out.resize(size);
+  return out;
+}
+
+Bytes jpeg_bytes(const Image& image) {
+  tjhandle handle = tjInitCompress();
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+  const Bytes pixels = interleaved(image);
+  tjCompress2(handle, pixels.data(), image.shape.width, 0, image.shape.height, TJPF_RGB, &memory, &size,
+              TJSAMP_444, 95, 0);
+  Bytes out(memory, memory + size);
+  tjFree(memory);
+  tjDestroy(handle);
+  return out;
+}
+
+SampleSet numbered_set(std::size_t count, ImageShape shape, int classes) {
+  SampleSet set;
+  set.origin = "a test's set";
+  set.classes = classes;
+  std::vector<std::uint8_t> pixels(count * shape.elements());
+  for (std::size_t i = 0; i < pixels.size(); ++i)
+    pixels[i] = static_cast<std::uint8_t>(i * 7 + i / shape.elements());
+  set.images = ImageStore(shape, std::move(pixels));
+  for (std::size_t i = 0; i < count; ++i) set.labels.push_back(static_cast<std::int64_t>(i) % classes);
+  return set;
+}
+
+std::string data_complaint(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const base::DataError& error) {
+    return error.what();
+  }
+  return "(no complaint)";
+}
+
+}  // namespace lockstep::data
