@@ -1,4 +1,5 @@
-# CUDA and NCCL, both or neither: LOCKSTEP_HAVE_CUDA and, where it is off, LOCKSTEP_WHY_NO_CUDA.
+# CUDA and NCCL, both or neither: LOCKSTEP_HAVE_CUDA and, where it is off, LOCKSTEP_WHY_NO_CUDA. The headers and the
+# shared CUDA runtime suffice: there are no kernels of ours to compile, and NCCL itself is opened at run time.
 set(LOCKSTEP_HAVE_CUDA OFF)
 if(LOCKSTEP_CUDA STREQUAL "OFF")
   set(LOCKSTEP_WHY_NO_CUDA "LOCKSTEP_CUDA was OFF when Lockstep was built")
@@ -7,6 +8,8 @@ else()
   find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ENV NCCL_HOME PATH_SUFFIXES include)
   if(NOT CUDAToolkit_FOUND)
     set(LOCKSTEP_WHY_NO_CUDA "the CUDA toolkit (nvcc) was not found when Lockstep was built")
+  elseif(NOT TARGET CUDA::cudart)
+    set(LOCKSTEP_WHY_NO_CUDA "the shared CUDA runtime (libcudart.so) was not found when Lockstep was built")
   elseif(NOT NCCL_INCLUDE_DIR)
     set(LOCKSTEP_WHY_NO_CUDA "nccl.h was not found when Lockstep was built")
   else()

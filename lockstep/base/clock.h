@@ -17,8 +17,9 @@ inline TimePoint now() {
 inline double to_seconds(Nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
+// To the nearest nanosecond: 50e-6 is a little less than 50 microseconds, and must not become 49,999 ns.
 inline Nanoseconds from_seconds(double seconds) {
-  return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(seconds));
+  return std::chrono::round<Nanoseconds>(std::chrono::duration<double>(seconds));
 }
 
 // The moment at which a wait must have ended.

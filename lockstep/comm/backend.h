@@ -17,10 +17,10 @@ class OperationBoards;
 
 struct OpenOptions {
   base::Nanoseconds timeout = std::chrono::seconds(300);  // of every operation
-  std::string channel = "main";       // a name of its own for every communicator opened over one store
-  std::string interface;              // network interface (gloo); empty: chosen by the backend
-  std::string algorithm = "auto";     // gloo, mpi: what `lockstep backends` lists
-  int device = 0;                     // CUDA device (nccl)
+  std::string channel = "main";    // a name of its own for every communicator opened over one store
+  std::string interface;           // network interface (gloo); empty: chosen by the backend
+  std::string algorithm = "auto";  // gloo, mpi: what `lockstep backends` lists
+  int device = -1;  // CUDA device (nccl); negative: the local rank's turn among those there are
   OperationBoards* boards = nullptr;  // where the running operation is shown to other threads; may be null
 };
 

@@ -32,5 +32,7 @@ class Channel {
 
 // Page-aligned private memory, touched, for backends that have no better place.
 Allocation allocate_host(std::size_t bytes);
+// The same, zero and untouched: pages that are never used cost nothing.
+Allocation reserve_host(std::size_t bytes);
 
 }  // namespace lockstep::comm

@@ -9,14 +9,25 @@
 
 namespace lockstep::comm {
 
-Allocation allocate_host(std::size_t bytes) {
+namespace {
+
+Allocation map_private(std::size_t bytes, int extra_flags) {
   if (bytes == 0) return {nullptr, 0, Place::host, {}};
   void* memory =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | extra_flags, -1, 0);
   if (memory == MAP_FAILED)
     throw base::CommError(base::CommError::Kind::failed,
                           fmt::format("cannot allocate a buffer of {} bytes: {}", bytes, base::errno_text()));
   return {memory, bytes, Place::host, [memory, bytes] { ::munmap(memory, bytes); }};
+}
+
+}  // namespace
+
+Allocation allocate_host(std::size_t bytes) {
+  return map_private(bytes, MAP_POPULATE);
+}
+Allocation reserve_host(std::size_t bytes) {
+  return map_private(bytes, MAP_NORESERVE);
 }
 
 Allocation Channel::allocate(std::size_t bytes, base::Deadline) {

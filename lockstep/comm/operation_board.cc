@@ -11,6 +11,12 @@ std::int64_t nanoseconds_of(base::TimePoint at) {
   return at.time_since_epoch().count();
 }
 
+bool says_more(const OperationStatus& one, const OperationStatus& other) {
+  if (one.description.empty() || other.description.empty()) return !one.description.empty();
+  if (one.running != other.running) return one.running;
+  return one.running ? one.since > other.since : one.since < other.since;
+}
+
 }  // namespace
 
 void OperationBoard::begin(const Operation& operation, std::string_view backend, base::TimePoint at,
@@ -57,7 +63,10 @@ std::optional<base::Nanoseconds> OperationBoard::overdue() const {
 }
 
 std::shared_ptr<OperationBoard> OperationBoards::add() {
-  auto board = std::make_shared<OperationBoard>();
+  std::shared_ptr<OperationBoard> board(new OperationBoard, [this](const OperationBoard* gone) {
+    retire(*gone);
+    delete gone;
+  });
   const std::lock_guard lock(mutex_);
   boards_.push_back(board);
   return board;
@@ -67,13 +76,30 @@ OperationStatus OperationBoards::status() const {
   OperationStatus best;
   for (const auto& board : living()) {
     const OperationStatus status = board->status();
-    if (status.description.empty()) continue;
-    const bool more_telling = best.description.empty() || (status.running && !best.running) ||
-                              (status.running && best.running && status.since > best.since) ||
-                              (!status.running && !best.running && status.since < best.since);
-    if (more_telling) best = status;
+    if (says_more(status, best)) best = status;
   }
-  return best;
+  const std::lock_guard lock(mutex_);
+  return more_telling_than_retired(best) ? best : aged_retired();
+}
+
+// A rank that went on after a communicator was gone is where it went on.
+bool OperationBoards::more_telling_than_retired(const OperationStatus& status) const {
+  const bool is_later = !status.description.empty() && status.since < base::now() - retired_at_;
+  return is_later || says_more(status, aged_retired());
+}
+
+OperationStatus OperationBoards::aged_retired() const {
+  OperationStatus aged = retired_;
+  aged.since += base::now() - retired_at_;
+  return aged;
+}
+
+void OperationBoards::retire(const OperationBoard& board) {
+  const OperationStatus status = board.status();
+  const std::lock_guard lock(mutex_);
+  if (!more_telling_than_retired(status)) return;
+  retired_ = status;
+  retired_at_ = base::now();
 }
 
 std::optional<base::Nanoseconds> OperationBoards::overdue() const {

@@ -49,20 +49,27 @@ class OperationBoard {
   std::atomic<const char*> backend_{""};  // a literal
 };
 
-// All boards of a rank, one for each communicator that lives.
+// All boards of a rank, one for each communicator that lives. Must outlive the boards.
 class OperationBoards {
  public:
   std::shared_ptr<OperationBoard> add();
   // The board that says most about where this rank is: a running operation before a finished one, the
-  // longest-running or else the latest first.
+  // longest-running or else the latest first. A communicator that is gone still counts by its last operation:
+  // one that failed is destroyed before anybody asks, and its operation is the one to name.
   OperationStatus status() const;
   // The longest any running operation is past its deadline.
   std::optional<base::Nanoseconds> overdue() const;
 
  private:
   std::vector<std::shared_ptr<const OperationBoard>> living() const;
+  void retire(const OperationBoard& board);
+  // With the mutex held.
+  bool more_telling_than_retired(const OperationStatus& status) const;
+  OperationStatus aged_retired() const;
 
   mutable std::mutex mutex_;
+  OperationStatus retired_;  // the most telling of boards that are gone
+  base::TimePoint retired_at_{};
   mutable std::vector<std::weak_ptr<const OperationBoard>> boards_;
 };
 

@@ -12,6 +12,9 @@ class Pending {
   virtual bool done() const = 0;
   // Returns when it is complete; throws what went wrong in it. Bounded by the timeout of the work itself.
   virtual void wait() = 0;
+  // The device event (cudaEvent_t) that fires when it is complete; null for work of the host. With it one
+  // device queue waits for another, whoever made them.
+  virtual void* device_event() const { return nullptr; }
 };
 
 // A copyable handle. An empty one is complete.

@@ -109,7 +109,7 @@ SamplerOptions sampler_options(const record::RunSpec& spec, Split split, std::si
 
 LoaderOptions loader_options(const record::RunSpec& spec, Split split) {
   LoaderOptions options;
-  options.threads = static_cast<int>(spec.loader_threads.value_or(1));
+  options.threads = static_cast<int>(spec.loader_threads);
   options.prefetch = static_cast<std::size_t>(spec.prefetch);
   options.fresh_each_epoch = split == Split::train;
   return options;

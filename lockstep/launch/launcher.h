@@ -12,19 +12,27 @@ namespace lockstep::launch {
 
 struct LaunchOptions {
   int workers = 1;
-  std::vector<std::string> command;  // what every rank runs: the program and its arguments
-  bool through_mpirun = false;       // the mpi backend needs ranks that mpirun started
-  int threads_per_worker = 0;        // 0: the cores of a worker
+  std::vector<std::string> command;                // what every rank runs: the program and its arguments
+  bool through_mpirun = false;                     // the mpi backend needs ranks that mpirun started
+  int threads_per_worker = 0;                      // 0: the cores of a worker
   std::map<std::string, std::string> environment;  // set for every rank besides the rank's own variables
-  std::filesystem::path log_directory;             // rankN.log of every rank that wrote anything
+  std::filesystem::path
+      log_directory;  // rankN.log of every rank that wrote anything; empty: default_log_directory()
   base::Nanoseconds join_timeout = std::chrono::seconds(60);
-  base::Nanoseconds time_limit{0};                 // of the whole run; 0: none
+  base::Nanoseconds time_limit{0};                           // of the whole run; 0: none
   base::Nanoseconds grace = std::chrono::milliseconds(500);  // between the polite and the hard end of a rank
+
+  // Throws UsageError.
+  void validate() const;
 };
 
-// Runs all ranks to their end and returns the run's exit code. Rank 0's standard output is the run's and passes through
-// untouched; everything else goes to standard error, each line tagged with its rank. On a failure the first failing rank
-// is named with its last lines. SIGINT and SIGTERM end all ranks. No rank outlives this call, nor a killed launcher.
+// Runs all ranks to their end and returns the run's exit code. Rank 0's standard output is the run's and
+// passes through untouched; everything else goes to standard error, each line tagged with its rank. On a
+// failure the first failing rank is named with its last lines. SIGINT, SIGTERM and SIGHUP end all ranks. No
+// rank outlives this call, nor a killed launcher. Throws UsageError, ConfigError (the command cannot be
+// started) or DeviceError (no mpirun) before any rank runs. To be called on the main thread of a process that
+// has no others; a command that may run under mpirun begins its main with adopt_rank_output()
+// (rank_output.h).
 int launch(const LaunchOptions& options);
 
 }  // namespace lockstep::launch

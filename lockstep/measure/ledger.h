@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -54,7 +55,7 @@ class Ledger {
  private:
   struct Link {
     std::string name;
-    std::array<LedgerRow, kPurposeCount * kCollectiveCount> rows;
+    std::array<LedgerRow, std::size_t{kPurposeCount} * kCollectiveCount> rows;
   };
   Link& link_named(std::string_view name);
 

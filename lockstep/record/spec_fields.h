@@ -42,7 +42,7 @@ struct Field {
   void (*put)(RunSpec&, const nlohmann::json&);
 
   std::string flag() const;  // "--batch-size"
-  // "SIZE", "N", "FILE": what help shows after the flag; empty for a switch.
+  // "SIZE", "N", "TEXT": what help shows after the flag; empty for a switch.
   std::string_view placeholder() const;
 };
 

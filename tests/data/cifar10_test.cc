@@ -1,3 +1,4 @@
+// Tests of CIFAR-10 on small files made here.
 #include "tests/data/support.h"
 
 namespace lockstep::data {
@@ -34,7 +35,7 @@ class SmallCifar : public ::testing::Test {
   TemporaryDirectory directory;
 };
 
-TEST_F(SmallCifar, IsReadFromItsFiveFilesInOrder) {
+TEST_F(SmallCifar, is_read_from_its_five_files_in_order) {
   const auto set = load();
   ASSERT_EQ(set->size(), 20u);
   EXPECT_EQ(set->labels[4], 2);
@@ -42,7 +43,7 @@ TEST_F(SmallCifar, IsReadFromItsFiveFilesInOrder) {
   EXPECT_EQ(load(Split::validation)->size(), 3u);
 }
 
-TEST_F(SmallCifar, CutOrLengthenedByAByteIsRefused) {
+TEST_F(SmallCifar, cut_or_lengthened_by_a_byte_is_refused) {
   Bytes bytes = records(4, 3);
   bytes.pop_back();
   put("data_batch_3.bin", bytes);
@@ -51,12 +52,12 @@ TEST_F(SmallCifar, CutOrLengthenedByAByteIsRefused) {
   EXPECT_THAT(complaint(), HasSubstr("its 0 bytes"));
 }
 
-TEST_F(SmallCifar, WithALabelOutsideTheClassesIsRefused) {
+TEST_F(SmallCifar, with_a_label_outside_the_classes_is_refused) {
   put("data_batch_2.bin", records(4, 17));
   EXPECT_THAT(complaint(), HasSubstr("data_batch_2.bin: record 0 has label 17"));
 }
 
-TEST_F(SmallCifar, WithAFileMissingIsRefusedByName) {
+TEST_F(SmallCifar, with_a_file_missing_is_refused_by_name) {
   std::filesystem::remove(directory / "cifar-10-batches-bin/data_batch_4.bin");
   EXPECT_THAT(complaint(), HasSubstr("data_batch_4.bin is missing"));
 }

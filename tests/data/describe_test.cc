@@ -36,7 +36,7 @@ const record::DataEntry& mnist() {
   return record::data_entry("mnist");
 }
 
-TEST(Search, LooksInTheStatedOrderAndTakesTheFirstThatHasTheSet) {
+TEST(Search, looks_in_the_stated_order_and_takes_the_first_that_has_the_set) {
   const TemporaryDirectory given, variable, xdg;
   const Variable data("LOCKSTEP_DATA", variable.path().string());
   const Variable home("XDG_DATA_HOME", xdg.path().string());
@@ -54,7 +54,7 @@ TEST(Search, LooksInTheStatedOrderAndTakesTheFirstThatHasTheSet) {
   EXPECT_EQ(download_directory(given.path()), given.path());
 }
 
-TEST(Search, ListsEveryPlaceAndTheNextStepWhenASetIsNowhere) {
+TEST(Search, lists_every_place_and_the_next_step_when_a_set_is_nowhere) {
   const TemporaryDirectory empty;
   const Variable data("LOCKSTEP_DATA", empty.path().string());
   const Variable home("XDG_DATA_HOME", empty.path().string());
@@ -64,7 +64,7 @@ TEST(Search, ListsEveryPlaceAndTheNextStepWhenASetIsNowhere) {
   EXPECT_THAT(complaint, HasSubstr("lockstep data get cifar10"));
 }
 
-TEST(Describe, SaysOfEverySetWhatItIsAndHowToGetIt) {
+TEST(Describe, says_of_every_set_what_it_is_and_how_to_get_it) {
   const TemporaryDirectory empty;
   const auto all = describe_all(empty.path());
   EXPECT_EQ(all.size(), record::data_entries().size());
@@ -75,7 +75,7 @@ TEST(Describe, SaysOfEverySetWhatItIsAndHowToGetIt) {
   }
 }
 
-TEST(Describe, CountsProceduralSetsAsTheyAreDrawn) {
+TEST(Describe, counts_procedural_sets_as_they_are_drawn) {
   for (const char* name : {"digits", "road", "texture"}) {
     const SetDescription set = describe(record::data_entry(name), {});
     EXPECT_TRUE(set.available);
@@ -83,7 +83,7 @@ TEST(Describe, CountsProceduralSetsAsTheyAreDrawn) {
   }
 }
 
-TEST(DataSet, OfEveryNameInTheCatalogueCanBeLoadedOrSaysWhyNot) {
+TEST(DataSet, of_every_name_in_the_catalogue_can_be_loaded_or_says_why_not) {
   const TemporaryDirectory empty;
   const Variable data("LOCKSTEP_DATA", empty.path().string());
   for (const record::DataEntry& entry : record::data_entries()) {
@@ -99,7 +99,7 @@ TEST(DataSet, OfEveryNameInTheCatalogueCanBeLoadedOrSaysWhyNot) {
   }
 }
 
-TEST(DataSet, TakesFromASpecWhatItNeeds) {
+TEST(DataSet, takes_from_a_spec_what_it_needs) {
   record::RunSpec spec;
   spec.data = "cifar10";
   spec.model = "alexnet";

@@ -1,3 +1,4 @@
+// Tests of the sets that the user names by a directory: folder and images.
 #include "tests/data/support.h"
 
 namespace lockstep::data {
@@ -26,7 +27,7 @@ class Folder : public ::testing::Test {
   TemporaryDirectory directory;
 };
 
-TEST_F(Folder, HasAClassForEachDirectoryAndKeepsEveryFifthImageForValidation) {
+TEST_F(Folder, has_a_class_for_each_directory_and_keeps_every_fifth_image_for_validation) {
   put_class("dogs", 10, 200);
   put_class("cats", 5, 100);
   const auto train = load();
@@ -38,7 +39,7 @@ TEST_F(Folder, HasAClassForEachDirectoryAndKeepsEveryFifthImageForValidation) {
   EXPECT_EQ(train->image_of(0).shape, (ImageShape{3, 16, 16}));
 }
 
-TEST_F(Folder, TakesTrainAndValWhereBothExist) {
+TEST_F(Folder, takes_train_and_val_where_both_exist) {
   put_class("train/a", 3, 10);
   put_class("train/b", 3, 20);
   put_class("val/a", 2, 10);
@@ -49,21 +50,21 @@ TEST_F(Folder, TakesTrainAndValWhereBothExist) {
   EXPECT_THAT(complaint(), HasSubstr("has the class 'c'"));
 }
 
-TEST_F(Folder, WithoutClassesOrImagesIsRefused) {
+TEST_F(Folder, without_classes_or_images_is_refused) {
   put_class("a", 3, 1);
   EXPECT_THAT(complaint(), HasSubstr("one for each class is needed, at least two"));
   std::filesystem::create_directories(directory / "b");
   EXPECT_THAT(complaint(), HasSubstr("has 0 images"));
 }
 
-TEST_F(Folder, WithADamagedImageIsRefusedByName) {
+TEST_F(Folder, with_a_damaged_image_is_refused_by_name) {
   put_class("a", 3, 1);
   put_class("b", 3, 1);
   write_text(directory / "b/2.jpg", "no image");
   EXPECT_THAT(complaint(), HasSubstr("b/2.jpg"));
 }
 
-TEST_F(Folder, ThatDoesNotExistIsRefused) {
+TEST_F(Folder, that_does_not_exist_is_refused) {
   EXPECT_THAT(data_complaint([] {
                 load_set({"folder:/nowhere/at/all", Split::train, {}, {}, 1, {}});
               }),
@@ -77,7 +78,7 @@ class Photos : public Folder {
   }
 };
 
-TEST_F(Photos, AreCutIntoPatchesAndEverySixthIsForValidation) {
+TEST_F(Photos, are_cut_into_patches_and_every_sixth_is_for_validation) {
   for (int i = 0; i < 7; ++i) put_image(directory / (std::to_string(i) + ".png"), 10 * i, 40);
   const auto train = load_photos(Split::train, 16);
   const auto validation = load_photos(Split::validation, 16);
@@ -87,7 +88,7 @@ TEST_F(Photos, AreCutIntoPatchesAndEverySixthIsForValidation) {
   EXPECT_EQ(validation->image_of(0).pixels[0], 50);
 }
 
-TEST_F(Photos, ThatAreTooFewOrTooSmallAreRefused) {
+TEST_F(Photos, that_are_too_few_or_too_small_are_refused) {
   for (int i = 0; i < 5; ++i) put_image(directory / (std::to_string(i) + ".png"), 1, 20);
   EXPECT_THAT(data_complaint([&] { load_photos(Split::train, 16); }),
               HasSubstr("holds 5 PNG or JPEG images"));

@@ -74,27 +74,27 @@ class Get : public ::testing::Test {
   Bytes content = content_of(200000);
 };
 
-TEST_F(Get, FetchesUnpacksAndChecksAndLeavesOnlyTheFile) {
+TEST_F(Get, fetches_unpacks_and_checks_and_leaves_only_the_file) {
   const GetResult result = get();
   EXPECT_EQ(result.files_fetched, 1);
   EXPECT_EQ(read_file(directory / "small/images"), content);
   EXPECT_THAT(left_behind(), ElementsAre("images"));
 }
 
-TEST_F(Get, FetchesNothingThatIsThereAndWhole) {
+TEST_F(Get, fetches_nothing_that_is_there_and_whole) {
   get();
   const GetResult again = get();
   EXPECT_EQ(again.files_present, 1);
   EXPECT_EQ(server.requests().size(), 1u);
 }
 
-TEST_F(Get, FetchesAFileAgainThatIsThereAndWrong) {
+TEST_F(Get, fetches_a_file_again_that_is_there_and_wrong) {
   write_text(directory / "small/images", "damaged");
   EXPECT_EQ(get().files_fetched, 1);
   EXPECT_EQ(read_file(directory / "small/images"), content);
 }
 
-TEST_F(Get, GoesOnWhereABrokenTransferStopped) {
+TEST_F(Get, goes_on_where_a_broken_transfer_stopped) {
   server.put("images.gz", {gzip(content), true, 50000});
   EXPECT_THAT(complaint(), HasSubstr("images.gz of data set 'small' could not be fetched"));
   EXPECT_FALSE(std::filesystem::exists(directory / "small/images"));
@@ -103,45 +103,45 @@ TEST_F(Get, GoesOnWhereABrokenTransferStopped) {
   EXPECT_THAT(server.requests(), ElementsAre("images.gz from 0", "images.gz from 50000"));
 }
 
-TEST_F(Get, StartsAgainWithAServerThatCannotResume) {
+TEST_F(Get, starts_again_with_a_server_that_cannot_resume) {
   server.put("images.gz", {gzip(content), false, 50000});
   EXPECT_THAT(complaint(), HasSubstr("could not be fetched"));
   get();
   EXPECT_EQ(read_file(directory / "small/images"), content);
 }
 
-TEST_F(Get, RefusesAWrongChecksumAndKeepsNothingOfIt) {
+TEST_F(Get, refuses_a_wrong_checksum_and_keeps_nothing_of_it) {
   server.put("images.gz", {gzip(content_of(1000)), true, {}});
   EXPECT_THAT(complaint(),
               HasSubstr("images has the checksum " + digest(content_of(1000)) + " where " + digest(content)));
   EXPECT_TRUE(left_behind().empty());
 }
 
-TEST_F(Get, RefusesAPackedFileThatIsDamaged) {
+TEST_F(Get, refuses_a_packed_file_that_is_damaged) {
   Bytes damaged = gzip(content);
   damaged[1000] ^= 0xff;
   server.put("images.gz", {damaged, true, {}});
   EXPECT_THAT(complaint(), HasSubstr("gzip stream is corrupted"));
 }
 
-TEST_F(Get, TriesTheNextAddressWhenOneFails) {
+TEST_F(Get, tries_the_next_address_when_one_fails) {
   set.bases = {server.base() + "gone/", server.base()};
   EXPECT_EQ(get().files_fetched, 1);
 }
 
-TEST_F(Get, SaysWhatEveryAddressAnswered) {
+TEST_F(Get, says_what_every_address_answered) {
   set.bases = {server.base() + "gone/"};
   EXPECT_THAT(complaint(), HasSubstr("gone/images.gz: The requested URL returned error: 404"));
   EXPECT_THAT(complaint(), Not(HasSubstr("offline")));
   EXPECT_THAT(complaint(), HasSubstr("put images into " + (directory / "small").string()));
 }
 
-TEST_F(Get, SaysThatTheMachineSeemsOfflineWhenNothingAnswers) {
+TEST_F(Get, says_that_the_machine_seems_offline_when_nothing_answers) {
   set.bases = {"http://127.0.0.1:1/", "http://no-such-host.invalid/"};
   EXPECT_THAT(complaint(), HasSubstr("this machine seems to be offline"));
 }
 
-TEST_F(Get, TakesTheMembersOutOfAnArchive) {
+TEST_F(Get, takes_the_members_out_of_an_archive) {
   const Bytes other = content_of(777);
   set.files = {{"set.tar.gz",
                 Packing::tar_gzip,
@@ -154,7 +154,7 @@ TEST_F(Get, TakesTheMembersOutOfAnArchive) {
   EXPECT_EQ(read_file(directory / "small/b.bin"), other);
 }
 
-TEST_F(Get, ReportsItsProgress) {
+TEST_F(Get, reports_its_progress) {
   TransferOptions options;
   std::uint64_t last = 0, total = 0;
   options.on_progress = [&](std::uint64_t done, std::uint64_t all) {
@@ -165,7 +165,7 @@ TEST_F(Get, ReportsItsProgress) {
   EXPECT_EQ(total, gzip(content).size());
 }
 
-TEST(Tar, CutOrDamagedIsRefused) {
+TEST(Tar, cut_or_damaged_is_refused) {
   Bytes archive = tar_of({{"a", content_of(1000)}, {"b", content_of(10)}});
   EXPECT_EQ(find_in_tar(archive, "b", "x.tar").size(), 10u);
   EXPECT_THAT(data_complaint([&] { find_in_tar(archive, "c", "x.tar"); }),
@@ -176,7 +176,7 @@ TEST(Tar, CutOrDamagedIsRefused) {
   EXPECT_THAT(data_complaint([&] { find_in_tar(archive, "a", "x.tar"); }), HasSubstr("damaged"));
 }
 
-TEST(RemoteSets, AreThoseThatArePublishedAndTheOthersSayHowToGetThem) {
+TEST(RemoteSets, are_those_that_are_published_and_the_others_say_how_to_get_them) {
   for (const char* name : {"mnist", "fashion-mnist", "cifar10"}) {
     const RemoteSet set = remote_set(name);
     EXPECT_FALSE(set.bases.empty());

@@ -1,3 +1,4 @@
+// The server of http_server.h.
 #include "tests/data/http_server.h"
 
 #include <arpa/inet.h>

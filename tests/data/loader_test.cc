@@ -43,7 +43,7 @@ class LoaderTest : public ::testing::Test {
   }
 };
 
-TEST_F(LoaderTest, GivesBatchesInOrderFromEpochToEpochAndThenNothing) {
+TEST_F(LoaderTest, gives_batches_in_order_from_epoch_to_epoch_and_then_nothing) {
   for (const int threads : {0, 1, 3}) {
     const auto batches = loader(1, 0, threads, 2);
     for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
@@ -60,7 +60,7 @@ TEST_F(LoaderTest, GivesBatchesInOrderFromEpochToEpochAndThenNothing) {
   }
 }
 
-TEST_F(LoaderTest, GivesTheSameBytesWhateverTheThreads) {
+TEST_F(LoaderTest, gives_the_same_bytes_whatever_the_threads) {
   const auto none = loader(1, 0, 0, 2);
   const auto many = loader(1, 0, 4, 2);
   for (int step = 0; step < 10; ++step) {
@@ -71,7 +71,7 @@ TEST_F(LoaderTest, GivesTheSameBytesWhateverTheThreads) {
   }
 }
 
-TEST_F(LoaderTest, GivesTheSameSamplesAndAugmentationWhateverTheWorkers) {
+TEST_F(LoaderTest, gives_the_same_samples_and_augmentation_whatever_the_workers) {
   for (const int world : {2, 3, 5}) {
     const auto alone = loader(1, 0, 0, 2);
     std::vector<std::unique_ptr<Loader>> ranks;
@@ -85,7 +85,7 @@ TEST_F(LoaderTest, GivesTheSameSamplesAndAugmentationWhateverTheWorkers) {
   }
 }
 
-TEST_F(LoaderTest, RepresentsARankWithoutSamples) {
+TEST_F(LoaderTest, represents_a_rank_without_samples) {
   const auto last = loader(5, 4, 1, 1);
   for (int step = 0; step < 4; ++step) ASSERT_GT(last->next()->count(), 0u);
   const auto batch = last->next();
@@ -95,7 +95,7 @@ TEST_F(LoaderTest, RepresentsARankWithoutSamples) {
   EXPECT_TRUE(batch->memory->inputs.empty());
 }
 
-TEST_F(LoaderTest, GoesOnFromASoughtPositionAsIfItHadNeverStopped) {
+TEST_F(LoaderTest, goes_on_from_a_sought_position_as_if_it_had_never_stopped) {
   const auto straight = loader(2, 1, 2, 3);
   for (int step = 0; step < 7; ++step) straight->next();
   const auto resumed = loader(2, 1, 2, 3);
@@ -110,7 +110,7 @@ TEST_F(LoaderTest, GoesOnFromASoughtPositionAsIfItHadNeverStopped) {
   EXPECT_FALSE(resumed->next().has_value());
 }
 
-TEST_F(LoaderTest, KeepsABatchsMemoryWhileSomebodyHoldsItAndUsesItAgainAfterwards) {
+TEST_F(LoaderTest, keeps_a_batchs_memory_while_somebody_holds_it_and_uses_it_again_afterwards) {
   const auto batches = loader(1, 0, 1, 1000);
   const auto held = batches->next();
   const Floats copy = held->memory->inputs;
@@ -121,7 +121,7 @@ TEST_F(LoaderTest, KeepsABatchsMemoryWhileSomebodyHoldsItAndUsesItAgainAfterward
   EXPECT_EQ(addresses.count(held->memory->inputs.data()), 0u);
 }
 
-TEST_F(LoaderTest, OutlivesNothingItGaveAway) {
+TEST_F(LoaderTest, outlives_nothing_it_gave_away) {
   std::optional<Batch> kept;
   {
     const auto batches = loader(1, 0, 2, 1000);
@@ -130,18 +130,18 @@ TEST_F(LoaderTest, OutlivesNothingItGaveAway) {
   EXPECT_EQ(kept->memory->inputs.size(), 12 * kShape.elements());
 }
 
-TEST_F(LoaderTest, EndsCleanlyInTheMiddleOfItsWork) {
+TEST_F(LoaderTest, ends_cleanly_in_the_middle_of_its_work) {
   for (int i = 0; i < 50; ++i) loader(1, 0, 3, 1000)->next();
 }
 
-TEST_F(LoaderTest, MeasuresTheTimeSpentWaiting) {
+TEST_F(LoaderTest, measures_the_time_spent_waiting) {
   const auto batches = loader(1, 0, 0, 1);
   EXPECT_EQ(batches->waited(), base::Nanoseconds(0));
   batches->next();
   EXPECT_GT(batches->waited(), base::Nanoseconds(0));
 }
 
-TEST_F(LoaderTest, HandsOnTheTroubleOfAPreparingThread) {
+TEST_F(LoaderTest, hands_on_the_trouble_of_a_preparing_thread) {
   auto broken = std::make_shared<SampleSet>(numbered_set(50, kShape));
   const auto batches = std::make_unique<Loader>(broken, augmented(kShape),
                                                 SamplerOptions{50, 12, 1, 0, 5, true}, LoaderOptions{});
@@ -154,7 +154,7 @@ TEST_F(LoaderTest, HandsOnTheTroubleOfAPreparingThread) {
       base::ConfigError);
 }
 
-TEST_F(LoaderTest, DrawsValidationNoiseOnceAndForAll) {
+TEST_F(LoaderTest, draws_validation_noise_once_and_for_all) {
   const auto photos = load_set({"texture", Split::validation, {}, {3, 16, 16}, 1, 8});
   TransformOptions transform;
   transform.input = {3, 16, 16};

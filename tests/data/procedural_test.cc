@@ -1,3 +1,4 @@
+// Tests of the sets that are drawn: the same for the same seed, and learnable.
 #include <map>
 
 #include "tests/data/support.h"
@@ -18,7 +19,7 @@ Bytes pixels_of(const SampleSet& set, std::size_t sample) {
 class Procedural : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Sets, Procedural, ::testing::Values("digits", "road", "texture"));
 
-TEST_P(Procedural, IsTheSameForTheSameSeedAndAnotherForAnother) {
+TEST_P(Procedural, is_the_same_for_the_same_seed_and_another_for_another) {
   const auto one = draw(GetParam(), Split::train, 8);
   EXPECT_EQ(one->size(), 8u);
   EXPECT_EQ(pixels_of(*one, 7), pixels_of(*draw(GetParam(), Split::train, 8), 7));
@@ -26,13 +27,13 @@ TEST_P(Procedural, IsTheSameForTheSameSeedAndAnotherForAnother) {
   EXPECT_NE(pixels_of(*one, 7), pixels_of(*draw(GetParam(), Split::validation, 8), 7));
 }
 
-TEST_P(Procedural, DrawsASampleTheSameHoweverManyAreAskedFor) {
+TEST_P(Procedural, draws_a_sample_the_same_however_many_are_asked_for) {
   EXPECT_EQ(pixels_of(*draw(GetParam(), Split::train, 4), 3),
             pixels_of(*draw(GetParam(), Split::train, 40), 3));
 }
 
 // Learnable means here: the nearest class mean of the training images names most validation digits.
-TEST(Digits, CanBeToldApartByTheirClassMeans) {
+TEST(Digits, can_be_told_apart_by_their_class_means) {
   const auto train = draw("digits", Split::train, 3000);
   const auto validation = draw("digits", Split::validation, 500);
   std::vector<std::vector<double>> means(10, std::vector<double>(784));
@@ -60,7 +61,7 @@ TEST(Digits, CanBeToldApartByTheirClassMeans) {
   EXPECT_GT(right, 250);  // chance gives 50
 }
 
-TEST(Road, TurnsBothWaysAndKeepsItsAnglesInRange) {
+TEST(Road, turns_both_ways_and_keeps_its_angles_in_range) {
   const auto set = draw("road", Split::train, 200);
   double low = 0, high = 0;
   for (const float angle : set->values) {

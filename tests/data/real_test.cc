@@ -38,7 +38,7 @@ double mean_intensity(const SampleSet& set, int channel) {
   return sum / 255 / static_cast<double>(set.size() * shape.pixels());
 }
 
-TEST_F(RealData, MnistIsWholeAndHasItsPublishedMean) {
+TEST_F(RealData, mnist_is_whole_and_has_its_published_mean) {
   need("mnist/train-images-idx3-ubyte");
   const auto train = load("mnist", Split::train);
   EXPECT_EQ(train->size(), 60000u);
@@ -47,14 +47,14 @@ TEST_F(RealData, MnistIsWholeAndHasItsPublishedMean) {
   EXPECT_EQ(load("mnist", Split::validation)->size(), 10000u);
 }
 
-TEST_F(RealData, FashionMnistIsWholeAndHasItsPublishedMean) {
+TEST_F(RealData, fashion_mnist_is_whole_and_has_its_published_mean) {
   need("fashion-mnist/train-images-idx3-ubyte");
   const auto train = load("fashion-mnist", Split::train);
   EXPECT_EQ(label_counts(*train), std::vector<int>(10, 6000));
   EXPECT_NEAR(mean_intensity(*train, 0), 0.2860, 5e-5);
 }
 
-TEST_F(RealData, Cifar10IsWholeAndHasItsPublishedMeans) {
+TEST_F(RealData, cifar10_is_whole_and_has_its_published_means) {
   need("cifar-10-batches-bin/data_batch_1.bin");
   const auto train = load("cifar10", Split::train);
   EXPECT_EQ(label_counts(*train), std::vector<int>(10, 5000));
@@ -63,7 +63,7 @@ TEST_F(RealData, Cifar10IsWholeAndHasItsPublishedMeans) {
   EXPECT_NEAR(mean_intensity(*train, 2), 0.4465, 5e-5);
 }
 
-TEST_F(RealData, DrivingFramesAreRead) {
+TEST_F(RealData, driving_frames_are_read) {
   need("driving/driving_log.csv");
   const auto train = load("driving", Split::train, {3, 66, 200});
   const auto validation = load("driving", Split::validation, {3, 66, 200});
@@ -71,7 +71,7 @@ TEST_F(RealData, DrivingFramesAreRead) {
   EXPECT_NEAR(mean_intensity(*train, 0), 0.5, 0.3);
 }
 
-TEST_F(RealData, KodakPhotographsAreCutIntoPatches) {
+TEST_F(RealData, kodak_photographs_are_cut_into_patches) {
   need("kodak/kodim01.png");
   const auto train = load("images:" + (root / "kodak").string(), Split::train, {3, 64, 64});
   EXPECT_EQ(train->images.count(), 20u);

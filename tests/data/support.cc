@@ -1,11 +1,15 @@
+// What support.h declares.
 #include "tests/data/support.h"
 
 #include <png.h>
-#include <turbojpeg.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
+
+#include <jpeglib.h>
 
 namespace lockstep::data {
 namespace {
@@ -95,15 +99,30 @@ Bytes png_bytes(const Image& image) {
 }
 
 Bytes jpeg_bytes(const Image& image) {
-  tjhandle handle = tjInitCompress();
+  jpeg_compress_struct info{};
+  jpeg_error_mgr errors{};
+  info.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&info);
   unsigned char* memory = nullptr;
   unsigned long size = 0;
-  const Bytes pixels = interleaved(image);
-  tjCompress2(handle, pixels.data(), image.shape.width, 0, image.shape.height, TJPF_RGB, &memory, &size,
-              TJSAMP_444, 95, 0);
+  jpeg_mem_dest(&info, &memory, &size);
+  info.image_width = static_cast<JDIMENSION>(image.shape.width);
+  info.image_height = static_cast<JDIMENSION>(image.shape.height);
+  info.input_components = 3;
+  info.in_color_space = JCS_RGB;
+  jpeg_set_defaults(&info);
+  jpeg_set_quality(&info, 95, TRUE);
+  info.comp_info[0].h_samp_factor = info.comp_info[0].v_samp_factor = 1;  // colours at full resolution
+  jpeg_start_compress(&info, TRUE);
+  Bytes pixels = interleaved(image);
+  while (info.next_scanline < info.image_height) {
+    JSAMPROW row = pixels.data() + std::size_t{3} * info.image_width * info.next_scanline;
+    jpeg_write_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_compress(&info);
   Bytes out(memory, memory + size);
-  tjFree(memory);
-  tjDestroy(handle);
+  jpeg_destroy_compress(&info);
+  std::free(memory);
   return out;
 }
 

@@ -16,7 +16,7 @@ std::unique_ptr<Loader> loader_of(std::shared_ptr<const SampleSet> set, ImageSha
                                   SamplerOptions{samples, batch, world, rank, 1, true}, LoaderOptions{});
 }
 
-TEST(Tensors, LookAtTheBatchsOwnMemory) {
+TEST(Tensors, look_at_the_batchs_own_memory) {
   const auto loader = loader_of(std::make_shared<SampleSet>(numbered_set(20, {3, 8, 8})), {3, 8, 8}, 4);
   const auto batch = loader->next();
   const TensorBatch tensors = to_tensors(*batch);
@@ -26,7 +26,7 @@ TEST(Tensors, LookAtTheBatchsOwnMemory) {
   EXPECT_FALSE(tensors.targets.defined());
 }
 
-TEST(Tensors, KeepTheMemoryAliveAfterBatchAndLoader) {
+TEST(Tensors, keep_the_memory_alive_after_batch_and_loader) {
   TensorBatch tensors;
   {
     const auto loader = loader_of(std::make_shared<SampleSet>(numbered_set(20, {1, 8, 8})), {1, 8, 8}, 4);
@@ -37,7 +37,7 @@ TEST(Tensors, KeepTheMemoryAliveAfterBatchAndLoader) {
   EXPECT_LE(tensors.inputs.max().item<float>(), 1);
 }
 
-TEST(Tensors, HaveTheShapesOfEachTask) {
+TEST(Tensors, have_the_shapes_of_each_task) {
   const auto road = load_set({"road", Split::train, {}, {}, 1, 6});
   EXPECT_EQ(to_tensors(*loader_of(road, {3, 66, 200}, 6)->next()).targets.sizes(), (at::IntArrayRef{6, 1}));
   const auto texture = load_set({"texture", Split::train, {}, {3, 16, 16}, 1, 6});
@@ -45,7 +45,7 @@ TEST(Tensors, HaveTheShapesOfEachTask) {
             (at::IntArrayRef{6, 3, 16, 16}));
 }
 
-TEST(Tensors, OfARankWithoutSamplesHaveZeroRows) {
+TEST(Tensors, of_a_rank_without_samples_have_zero_rows) {
   const auto loader = loader_of(std::make_shared<SampleSet>(numbered_set(5, {1, 8, 8})), {1, 8, 8}, 4, 2, 1);
   loader->next();
   const TensorBatch tensors = to_tensors(*loader->next());

@@ -18,7 +18,7 @@ std::vector<float> input_of(const SampleSet& set, const TransformOptions& option
   return input;
 }
 
-TEST(Transform, NormalisesByChannel) {
+TEST(Transform, normalises_by_channel) {
   const SampleSet set = numbered_set(3, {3, 4, 4});
   TransformOptions options;
   options.input = {3, 4, 4};
@@ -33,7 +33,7 @@ TEST(Transform, NormalisesByChannel) {
   }
 }
 
-TEST(Transform, MakesThreeChannelsOfGrey) {
+TEST(Transform, makes_three_channels_of_grey) {
   const SampleSet set = numbered_set(1, {1, 8, 8});
   TransformOptions options;
   options.input = {3, 8, 8};
@@ -44,7 +44,7 @@ TEST(Transform, MakesThreeChannelsOfGrey) {
   }
 }
 
-TEST(Transform, RefusesColourForAModelOfOneChannel) {
+TEST(Transform, refuses_colour_for_a_model_of_one_channel) {
   const SampleSet set = numbered_set(1, {3, 8, 8});
   TransformOptions options;
   options.input = {1, 8, 8};
@@ -52,7 +52,7 @@ TEST(Transform, RefusesColourForAModelOfOneChannel) {
               ::testing::HasSubstr("has 3 channels, and the model takes 1"));
 }
 
-TEST(Transform, ResizesToTheModelsInput) {
+TEST(Transform, resizes_to_the_models_input) {
   const SampleSet set = numbered_set(2, {1, 28, 28});
   TransformOptions options;
   options.input = {3, 64, 64};
@@ -63,7 +63,7 @@ TEST(Transform, ResizesToTheModelsInput) {
 }
 
 // Every crop and flip must be a window of the image with black around it.
-TEST(Transform, ShiftsByUpToAnEighthAndMirrorsHalf) {
+TEST(Transform, shifts_by_up_to_an_eighth_and_mirrors_half) {
   const SampleSet set = numbered_set(200, {1, 16, 16});
   TransformOptions options;
   options.input = {1, 16, 16};
@@ -99,7 +99,7 @@ TEST(Transform, ShiftsByUpToAnEighthAndMirrorsHalf) {
   EXPECT_NEAR(mirrored, 100, 30);
 }
 
-TEST(Transform, DrawsAnewEachEpochAndTheSameForTheSameKey) {
+TEST(Transform, draws_anew_each_epoch_and_the_same_for_the_same_key) {
   const SampleSet set = numbered_set(50, {1, 16, 16});
   TransformOptions options;
   options.input = {1, 16, 16};
@@ -112,7 +112,7 @@ TEST(Transform, DrawsAnewEachEpochAndTheSameForTheSameKey) {
   EXPECT_GT(changed, 40);
 }
 
-TEST(Transform, ChangesTheSignOfTheAngleOfAMirroredFrame) {
+TEST(Transform, changes_the_sign_of_the_angle_of_a_mirrored_frame) {
   SampleSet set = numbered_set(20, {1, 4, 4});
   set.task = record::Task::steering;
   set.labels.clear();
@@ -135,7 +135,7 @@ TEST(Transform, ChangesTheSignOfTheAngleOfAMirroredFrame) {
   EXPECT_LT(negative, 17);
 }
 
-TEST(Transform, AddsTheAskedNoiseToACleanPatch) {
+TEST(Transform, adds_the_asked_noise_to_a_clean_patch) {
   const auto set = load_set({"texture", Split::train, {}, {3, 32, 32}, 1, 4});
   TransformOptions options;
   options.input = {3, 32, 32};
@@ -154,7 +154,7 @@ TEST(Transform, AddsTheAskedNoiseToACleanPatch) {
   EXPECT_NEAR(std::sqrt(squares / static_cast<double>(noisy.size())) * 255, 25, 1);
 }
 
-TEST(Transform, CutsPatchesOnTheGridWhenNothingIsRandom) {
+TEST(Transform, cuts_patches_on_the_grid_when_nothing_is_random) {
   const auto set = load_set({"texture", Split::validation, {}, {3, 32, 32}, 1, 4});
   TransformOptions options;
   options.input = {3, 32, 32};

@@ -18,7 +18,7 @@ struct Refused {
 
 class RefusedCombination : public ::testing::TestWithParam<Refused> {};
 
-TEST_P(RefusedCombination, IsRefusedByNameWithTheReasonAndTheNearest) {
+TEST_P(RefusedCombination, is_refused_by_name_with_the_reason_and_the_nearest) {
   const auto problems = problems_of(GetParam().run);
   ASSERT_FALSE(problems.empty());
   EXPECT_EQ(problems[0].field, GetParam().field);
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{run("ddp", "shm", "cpu", 2, 1, "lockstep", "vit", "road"), "data", "is for classification",
                 "mnist, fashion-mnist"}));
 
-TEST(Combinations, ThatWorkAreNotRefused) {
+TEST(Combinations, that_work_are_not_refused) {
   for (const Combination& good :
        {run("single", "local", "cpu", 1), run("single", "shm", "cpu", 1), run("ddp", "shm", "cpu"),
         run("ddp", "gloo", "cpu", 4, 2), run("ddp", "mpi", "cpu"), run("ddp", "nccl", "cuda"),
@@ -64,7 +64,7 @@ TEST(Combinations, ThatWorkAreNotRefused) {
 }
 
 // Whatever `auto` resolves to must work, for every strategy that the engine has.
-TEST(Combinations, ThatAutoChoosesAlwaysWork) {
+TEST(Combinations, that_auto_chooses_always_work) {
   for (const char* engine : {"lockstep", "torch"}) {
     for (const int workers : {1, 2, 8}) {
       for (const int hosts : {1, 2}) {
@@ -80,14 +80,14 @@ TEST(Combinations, ThatAutoChoosesAlwaysWork) {
   }
 }
 
-TEST(Catalogue, HasDistinctNamesAndADescriptionForEachEntry) {
+TEST(Catalogue, has_distinct_names_and_a_description_for_each_entry) {
   for (const auto& entry : strategy_entries()) EXPECT_FALSE(entry.description.empty());
   for (const auto& entry : backend_entries()) EXPECT_FALSE(entry.description.empty());
   for (const auto& entry : device_entries()) EXPECT_FALSE(entry.description.empty());
   EXPECT_EQ(strategy_entries().size(), 7u);
 }
 
-TEST(BatchSizes, FollowWhicheverOfTheTwoIsGiven) {
+TEST(BatchSizes, follow_whichever_of_the_two_is_given) {
   RunSpec spec;
   spec.workers = 4;
   EXPECT_EQ(batch_sizes(spec).global, 128);

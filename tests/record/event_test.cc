@@ -42,7 +42,7 @@ std::vector<Event> one_of_each() {
   return events;
 }
 
-TEST(Event, ComesBackFromItsLineUnchanged) {
+TEST(Event, comes_back_from_its_line_unchanged) {
   for (const Event& event : one_of_each()) {
     const std::string line = to_line(event);
     EXPECT_EQ(line.find('\n'), std::string::npos);
@@ -50,23 +50,23 @@ TEST(Event, ComesBackFromItsLineUnchanged) {
   }
 }
 
-TEST(Event, LeavesOutWhatIsUnknownInsteadOfWritingZero) {
+TEST(Event, leaves_out_what_is_unknown_instead_of_writing_zero) {
   EXPECT_THAT(to_line({0, 0, StepEvent{}}), Not(HasSubstr("loss")));
   EXPECT_THAT(to_line({0, 0, EpochEvent{}}), Not(HasSubstr("val_")));
 }
 
-TEST(Event, KeepsALossThatIsNotANumber) {
+TEST(Event, keeps_a_loss_that_is_not_a_number) {
   StepEvent step;
   step.loss = std::nan("");
   const auto read = event_from_line(to_line({0, 0, step}));
   EXPECT_TRUE(std::isnan(*std::get<StepEvent>(read->body).loss));
 }
 
-TEST(Event, OfAKindThisVersionDoesNotKnowIsPassedOver) {
+TEST(Event, of_a_kind_this_version_does_not_know_is_passed_over) {
   EXPECT_FALSE(event_from_line(R"({"event": "weather", "rank": 0, "time": 1})").has_value());
 }
 
-TEST(Event, ThatIsDamagedIsRefusedWithTheField) {
+TEST(Event, that_is_damaged_is_refused_with_the_field) {
   const auto complaint = [](const char* line) { return complaint_of([&] { event_from_line(line); }); };
   EXPECT_THAT(complaint(R"({"event": "warning", "rank": 0, "time": 1})"), HasSubstr("message is missing"));
   EXPECT_THAT(complaint(R"({"event": "warning", "rank": "x", "time": 1})"),
@@ -74,7 +74,7 @@ TEST(Event, ThatIsDamagedIsRefusedWithTheField) {
   EXPECT_THAT(complaint("{"), HasSubstr("not JSON"));
 }
 
-TEST(EventStream, LosesOnlyTheLineThatACrashCutShort) {
+TEST(EventStream, loses_only_the_line_that_a_crash_cut_short) {
   std::string text;
   for (const Event& event : one_of_each()) text += to_line(event) + "\n";
   const std::size_t whole = one_of_each().size();
@@ -84,12 +84,12 @@ TEST(EventStream, LosesOnlyTheLineThatACrashCutShort) {
   EXPECT_EQ(read_events(cut, "rank0.jsonl").size(), whole - 1);
 }
 
-TEST(EventStream, NamesTheFileAndLineOfADamagedEvent) {
+TEST(EventStream, names_the_file_and_line_of_a_damaged_event) {
   std::istringstream stream(to_line(one_of_each()[0]) + "\n???\n" + to_line(one_of_each()[1]) + "\n");
   EXPECT_THAT(complaint_of([&] { read_events(stream, "rank0.jsonl"); }), HasSubstr("rank0.jsonl:2:"));
 }
 
-TEST(EventStream, IsMergedInTheOrderOfTime) {
+TEST(EventStream, is_merged_in_the_order_of_time) {
   const auto at = [](int rank, double time) { return Event{rank, time, WarningEvent{"x"}}; };
   const auto merged = merge_events({{at(0, 1), at(0, 3)}, {at(1, 1), at(1, 2)}});
   std::vector<std::pair<double, int>> order;

@@ -1,3 +1,4 @@
+// Tests of the canonical form of a spec and of its hash.
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/sha256.h"
@@ -8,7 +9,7 @@
 namespace lockstep::record {
 namespace {
 
-TEST(CanonicalJson, HasOneFormForEqualNumbers) {
+TEST(CanonicalJson, has_one_form_for_equal_numbers) {
   using Json = nlohmann::json;
   EXPECT_EQ(canonical_text(Json(1.0)), "1");
   EXPECT_EQ(canonical_text(Json(1)), "1");
@@ -19,7 +20,7 @@ TEST(CanonicalJson, HasOneFormForEqualNumbers) {
             R"({"a":"x\"y","b":[1.5,true]})");
 }
 
-TEST(SpecHash, IsTheDigestOfWhatDiffersFromTheDefaults) {
+TEST(SpecHash, is_the_digest_of_what_differs_from_the_defaults) {
   RunSpec spec;
   EXPECT_EQ(canonical_json(spec), "{}");
   spec.workers = 2;
@@ -28,7 +29,7 @@ TEST(SpecHash, IsTheDigestOfWhatDiffersFromTheDefaults) {
   EXPECT_EQ(spec_hash(spec), base::sha256_hex(R"({"model":"vit","workers":2})"));
 }
 
-TEST(SpecHash, DoesNotDependOnHowAValueWasWritten) {
+TEST(SpecHash, does_not_depend_on_how_a_value_was_written) {
   RunSpec one, other;
   set_field(one, "bucket_bytes", "4MiB", "");
   set_field(other, "bucket-bytes", "4194304", "");
@@ -37,7 +38,7 @@ TEST(SpecHash, DoesNotDependOnHowAValueWasWritten) {
   EXPECT_EQ(spec_hash(one), spec_hash(other));
 }
 
-TEST(SpecHash, IgnoresWhereFilesLieAndHowLongToWait) {
+TEST(SpecHash, ignores_where_files_lie_and_how_long_to_wait) {
   RunSpec spec;
   spec.data_dir = "/somewhere";
   spec.trace = "trace.json";
@@ -45,7 +46,7 @@ TEST(SpecHash, IgnoresWhereFilesLieAndHowLongToWait) {
   EXPECT_EQ(spec_hash(spec), spec_hash(RunSpec()));
 }
 
-TEST(SpecHash, ChangesWithTheSeed) {
+TEST(SpecHash, changes_with_the_seed) {
   RunSpec spec;
   spec.seed = 2;
   EXPECT_NE(spec_hash(spec), spec_hash(RunSpec()));

@@ -57,7 +57,7 @@ class RecordBuilder : public ::testing::Test {
   double clock = 0;
 };
 
-TEST_F(RecordBuilder, KeepsWarmUpStepsApart) {
+TEST_F(RecordBuilder, keeps_warm_up_steps_apart) {
   const RunRecord record = build();
   EXPECT_EQ(record.steps.count, 4);
   EXPECT_EQ(record.steps.warmup, 1);
@@ -66,21 +66,21 @@ TEST_F(RecordBuilder, KeepsWarmUpStepsApart) {
               ElementsAre(DoubleNear(0.1, 1e-12), DoubleNear(0.2, 1e-12), DoubleNear(0.3, 1e-12)));
 }
 
-TEST_F(RecordBuilder, CountsTheSamplesOfAllRanksOverTheTimeOfRankZero) {
+TEST_F(RecordBuilder, counts_the_samples_of_all_ranks_over_the_time_of_rank_zero) {
   const RunRecord record = build();
   EXPECT_DOUBLE_EQ(*record.steps.samples_per_second, 90 / 0.6);
   EXPECT_DOUBLE_EQ(*record.steps.flops_per_second, 90 / 0.6 * 1000);
   EXPECT_DOUBLE_EQ(*record.steps.share_of_peak, 90 / 0.6 * 1000 / 2e6);
 }
 
-TEST_F(RecordBuilder, MakesTheSplitSumToTheMeanStep) {
+TEST_F(RecordBuilder, makes_the_split_sum_to_the_mean_step) {
   const SplitSeconds split = *build().steps.split_seconds;
   const double sum = *split.data + *split.input + *split.forward + *split.backward + *split.exposed_comm +
                      *split.optimizer + *split.other;
   EXPECT_NEAR(sum, 0.2, 1e-12);
 }
 
-TEST_F(RecordBuilder, CallsNothingOtherWhenASpanIsUnknown) {
+TEST_F(RecordBuilder, calls_nothing_other_when_a_span_is_unknown) {
   for (Event& event : events) {
     if (auto* step = std::get_if<StepEvent>(&event.body)) step->split_seconds->input.reset();
   }
@@ -89,7 +89,7 @@ TEST_F(RecordBuilder, CallsNothingOtherWhenASpanIsUnknown) {
   EXPECT_FALSE(split.other.has_value());
 }
 
-TEST_F(RecordBuilder, GivesTheHiddenFractionAndMediansOfBuckets) {
+TEST_F(RecordBuilder, gives_the_hidden_fraction_and_medians_of_buckets) {
   const CommFigures comm = build().comm;
   EXPECT_NEAR(*comm.hidden_fraction, 0.75, 1e-12);
   ASSERT_EQ(comm.buckets->size(), 1u);
@@ -97,7 +97,7 @@ TEST_F(RecordBuilder, GivesTheHiddenFractionAndMediansOfBuckets) {
   EXPECT_FALSE((*comm.buckets)[0].end_seconds.has_value());
 }
 
-TEST_F(RecordBuilder, WeighsEachRanksLossByItsSamples) {
+TEST_F(RecordBuilder, weighs_each_ranks_loss_by_its_samples) {
   const RunRecord record = build();
   ASSERT_EQ(record.epochs.size(), 1u);
   EXPECT_DOUBLE_EQ(*record.epochs[0].train_loss, 2.0);
@@ -105,7 +105,7 @@ TEST_F(RecordBuilder, WeighsEachRanksLossByItsSamples) {
   EXPECT_FALSE(record.epochs[0].val_loss.has_value());
 }
 
-TEST_F(RecordBuilder, TakesTheLastLedgerOfEachRankAndTheWorstMemory) {
+TEST_F(RecordBuilder, takes_the_last_ledger_of_each_rank_and_the_worst_memory) {
   for (int rank = 0; rank < 2; ++rank) {
     for (const std::uint64_t wire : {10, 20}) {
       LedgerEvent ledger;
@@ -123,7 +123,7 @@ TEST_F(RecordBuilder, TakesTheLastLedgerOfEachRankAndTheWorstMemory) {
   EXPECT_EQ(record.memory->peak_bytes, 101u);
 }
 
-TEST_F(RecordBuilder, CallsARunFinishedOnlyWhenEveryRankSaidSo) {
+TEST_F(RecordBuilder, calls_a_run_finished_only_when_every_rank_said_so) {
   finish(0);
   EXPECT_EQ(build().status, "interrupted");
   finish(1);
@@ -132,7 +132,7 @@ TEST_F(RecordBuilder, CallsARunFinishedOnlyWhenEveryRankSaidSo) {
   EXPECT_EQ(build().wall_seconds.train, 2.0);
 }
 
-TEST_F(RecordBuilder, BlamesTheRankThatFailedFirstNotTheOnesThatFollowed) {
+TEST_F(RecordBuilder, blames_the_rank_that_failed_first_not_the_ones_that_followed) {
   add(0, FailedEvent{"collateral", "rank 1 is gone"});
   add(1, FailedEvent{"out_of_memory", "asked for 1 GiB"});
   const RunRecord record = build();
@@ -140,28 +140,28 @@ TEST_F(RecordBuilder, BlamesTheRankThatFailedFirstNotTheOnesThatFollowed) {
   EXPECT_EQ(record.failure->rank, 1);
 }
 
-TEST_F(RecordBuilder, TakesTheLaunchersWordForARankThatCouldNotSayAnything) {
+TEST_F(RecordBuilder, takes_the_launchers_word_for_a_rank_that_could_not_say_anything) {
   add(0, FailedEvent{"collateral", "rank 1 is gone"});
   context.failure = FailureFigures{1, "signal", "killed by signal 9"};
   EXPECT_EQ(build().failure->message, "killed by signal 9");
   EXPECT_EQ(build().status, "failed");
 }
 
-TEST_F(RecordBuilder, SaysAWarningOnceAndWhoseItIs) {
+TEST_F(RecordBuilder, says_a_warning_once_and_whose_it_is) {
   add(0, WarningEvent{"random weights are frozen"});
   add(1, WarningEvent{"random weights are frozen"});
   add(1, WarningEvent{"slow disk"});
   EXPECT_THAT(build().warnings, ElementsAre("random weights are frozen", "rank 1: slow disk"));
 }
 
-TEST_F(RecordBuilder, ThinsManyStepTimesAndSaysSo) {
+TEST_F(RecordBuilder, thins_many_step_times_and_says_so) {
   for (int i = 4; i < 2504; ++i) add(0, step(0, i));
   const RunRecord record = build();
   EXPECT_LE(record.steps.samples.size(), 1000u);
   EXPECT_EQ(record.steps.samples_every, 3);
 }
 
-TEST_F(RecordBuilder, WorksOnAStreamWithoutAnything) {
+TEST_F(RecordBuilder, works_on_a_stream_without_anything) {
   events.clear();
   const RunRecord record = build();
   EXPECT_EQ(record.status, "interrupted");

@@ -37,12 +37,12 @@ RunRecord full_record() {
   return record;
 }
 
-TEST(RunRecord, ComesBackFromItsJsonUnchanged) {
+TEST(RunRecord, comes_back_from_its_json_unchanged) {
   EXPECT_EQ(record_from_json(to_json(full_record())), full_record());
   EXPECT_EQ(record_from_json(nlohmann::json::parse(to_json(full_record()).dump())), full_record());
 }
 
-TEST(RunRecord, HasTheTopLevelFieldsOfSchemaOne) {
+TEST(RunRecord, has_the_top_level_fields_of_schema_one) {
   const nlohmann::json json = to_json(full_record());
   for (const char* name :
        {"schema",   "id",     "spec_hash", "study",   "cell",   "repeat",       "started_at",
@@ -54,7 +54,7 @@ TEST(RunRecord, HasTheTopLevelFieldsOfSchemaOne) {
   EXPECT_EQ(json["schema"], 1);
 }
 
-TEST(RunRecord, LeavesOutWhatWasNotMeasured) {
+TEST(RunRecord, leaves_out_what_was_not_measured) {
   const nlohmann::json json = to_json(RunRecord());
   EXPECT_FALSE(json.contains("memory"));
   EXPECT_FALSE(json.contains("failure"));
@@ -62,20 +62,20 @@ TEST(RunRecord, LeavesOutWhatWasNotMeasured) {
   EXPECT_FALSE(json["steps"].contains("samples_per_second"));
 }
 
-TEST(RunRecord, OfAHigherSchemaIsRefusedByNumber) {
+TEST(RunRecord, of_a_higher_schema_is_refused_by_number) {
   nlohmann::json json = to_json(full_record());
   json["schema"] = 2;
   EXPECT_THAT(complaint_of([&] { record_from_json(json); }),
               HasSubstr("schema 2, and this version of Lockstep reads up to schema 1"));
 }
 
-TEST(RunRecord, WithUnknownFieldsIsReadWithoutThem) {
+TEST(RunRecord, with_unknown_fields_is_read_without_them) {
   nlohmann::json json = to_json(full_record());
   json["mood"] = "good";
   EXPECT_EQ(record_from_json(json), full_record());
 }
 
-TEST(RunRecord, ThatIsDamagedIsRefusedWithTheField) {
+TEST(RunRecord, that_is_damaged_is_refused_with_the_field) {
   nlohmann::json json = to_json(full_record());
   json["ledger"][0]["rank"] = "zero";
   EXPECT_THAT(complaint_of([&] { record_from_json(json); }),

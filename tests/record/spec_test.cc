@@ -22,7 +22,7 @@ std::string complaint(const std::string& name, const std::string& text) {
   return complaint_of([&] { with(name, text); });
 }
 
-TEST(RunSpec, ComesBackFromItsJsonUnchanged) {
+TEST(RunSpec, comes_back_from_its_json_unchanged) {
   RunSpec spec;
   spec.model = "vit";
   spec.model_options = {{"width", 8}, {"depth", 3}};
@@ -34,7 +34,7 @@ TEST(RunSpec, ComesBackFromItsJsonUnchanged) {
   EXPECT_EQ(spec_from_json(to_json(spec), "test"), spec);
 }
 
-TEST(RunSpec, TakesEveryFieldFromItsDefaultWrittenAsText) {
+TEST(RunSpec, takes_every_field_from_its_default_written_as_text) {
   for (const Field& field : spec_fields()) {
     if (field.default_value.is_null() || field.kind == FieldKind::options) continue;
     const auto& value = field.default_value;
@@ -43,7 +43,7 @@ TEST(RunSpec, TakesEveryFieldFromItsDefaultWrittenAsText) {
   }
 }
 
-TEST(RunSpec, HasAFlagAndHelpForEveryFieldAndNoNameTwice) {
+TEST(RunSpec, has_a_flag_and_help_for_every_field_and_no_name_twice) {
   std::set<std::string> flags;
   for (const Field& field : spec_fields()) {
     EXPECT_TRUE(flags.insert(field.flag()).second) << field.name;
@@ -52,12 +52,12 @@ TEST(RunSpec, HasAFlagAndHelpForEveryFieldAndNoNameTwice) {
   }
 }
 
-TEST(RunSpec, TakesDashAndUnderscoreSpellingsOfAName) {
+TEST(RunSpec, takes_dash_and_underscore_spellings_of_a_name) {
   EXPECT_EQ(with("batch-size", "64").batch_size, 64);
   EXPECT_EQ(with("batch_size", "64").batch_size, 64);
 }
 
-TEST(RunSpec, ReadsSizesTimesSwitchesAndOptionsAsPeopleWriteThem) {
+TEST(RunSpec, reads_sizes_times_switches_and_options_as_people_write_them) {
   EXPECT_EQ(with("bucket-bytes", "4MiB").bucket_bytes, Bytes{4 << 20});
   EXPECT_EQ(with("max-time", "1.5m").max_time, Seconds{90});
   EXPECT_TRUE(with("nesterov", "on").nesterov);
@@ -66,20 +66,20 @@ TEST(RunSpec, ReadsSizesTimesSwitchesAndOptionsAsPeopleWriteThem) {
   EXPECT_EQ(with("model-options", "width=8, depth=4").model_options, (Options{{"width", 8}, {"depth", 4}}));
 }
 
-TEST(RunSpec, SetsOneOptionByItsDottedNameAndKeepsTheOthers) {
+TEST(RunSpec, sets_one_option_by_its_dotted_name_and_keeps_the_others) {
   RunSpec spec = with("model_options", "width=8");
   set_field(spec, "model_options.depth", "4", "");
   EXPECT_EQ(spec.model_options, (Options{{"width", 8}, {"depth", 4}}));
   EXPECT_THAT(complaint("seed.x", "4"), HasSubstr("seed has no parts"));
 }
 
-TEST(RunSpec, UnsetsAnOptionalFieldByNone) {
+TEST(RunSpec, unsets_an_optional_field_by_none) {
   RunSpec spec = with("batch_size", "64");
   set_field(spec, "batch_size", "none", "");
   EXPECT_FALSE(spec.batch_size.has_value());
 }
 
-TEST(RunSpec, NamesTheFieldTheValueAndTheNearestGoodOne) {
+TEST(RunSpec, names_the_field_the_value_and_the_nearest_good_one) {
   EXPECT_EQ(complaint("batch_size", "-4"), "batch_size is '-4': it must be at least 1; the nearest is 1.");
   EXPECT_EQ(complaint("batch_size", "2.4"),
             "batch_size is '2.4': it must be a whole number; the nearest is 2.");
@@ -91,7 +91,7 @@ TEST(RunSpec, NamesTheFieldTheValueAndTheNearestGoodOne) {
             "bucket_bytes is '25 apples': it must be a size, as in 512MiB.");
 }
 
-TEST(RunSpec, SuggestsTheFieldThatAMisspeltNameMeant) {
+TEST(RunSpec, suggests_the_field_that_a_misspelt_name_meant) {
   EXPECT_THAT(complaint("bacth-size", "1"), HasSubstr("Did you mean 'batch_size'?"));
   EXPECT_THAT(complaint_of([] {
                 spec_from_json({{"modle", "vit"}}, "spec.json");
@@ -99,7 +99,7 @@ TEST(RunSpec, SuggestsTheFieldThatAMisspeltNameMeant) {
               HasSubstr("spec.json: there is no field 'modle'"));
 }
 
-TEST(RunSpec, KnowsModelsDataAndTrainableSharesByTheirForms) {
+TEST(RunSpec, knows_models_data_and_trainable_shares_by_their_forms) {
   EXPECT_THAT(complaint("model", "resnet"), HasSubstr("Did you mean 'resnet18'?"));
   EXPECT_EQ(with("model", "mine.pt").model, "mine.pt");
   EXPECT_THAT(complaint("data", "folder"), HasSubstr("write folder:PATH"));

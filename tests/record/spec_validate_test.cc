@@ -20,11 +20,11 @@ std::string complaint(std::initializer_list<std::pair<const char*, const char*>>
   return complaint_of([&] { require_valid(with(settings), Surroundings{}); });
 }
 
-TEST(SpecValidation, AcceptsTheDefaultRun) {
+TEST(SpecValidation, accepts_the_default_run) {
   EXPECT_EQ(complaint({}), "(no complaint)");
 }
 
-TEST(SpecValidation, AcceptsEveryModelOnEveryDataSetOfItsTaskAndRefusesTheOthers) {
+TEST(SpecValidation, accepts_every_model_on_every_data_set_of_its_task_and_refuses_the_others) {
   for (const ModelEntry& model : model_entries()) {
     for (const DataEntry& data : data_entries()) {
       RunSpec spec;
@@ -35,17 +35,17 @@ TEST(SpecValidation, AcceptsEveryModelOnEveryDataSetOfItsTaskAndRefusesTheOthers
   }
 }
 
-TEST(SpecValidation, RefusesTwoWaysToSayTheBatch) {
+TEST(SpecValidation, refuses_two_ways_to_say_the_batch) {
   EXPECT_THAT(complaint({{"batch_size", "8"}, {"global_batch", "16"}}), HasSubstr("only one of them may be"));
 }
 
-TEST(SpecValidation, RefusesABatchThatLeavesAWorkerWithoutSamples) {
+TEST(SpecValidation, refuses_a_batch_that_leaves_a_worker_without_samples) {
   EXPECT_THAT(complaint({{"workers", "4"}, {"global_batch", "3"}}),
               HasSubstr("nearest that works: global_batch 4."));
   EXPECT_THAT(complaint({{"batch_size", "4"}, {"accumulate", "8"}}), HasSubstr("accumulate 4."));
 }
 
-TEST(SpecValidation, RefusesTargetsThatCannotBeMeasured) {
+TEST(SpecValidation, refuses_targets_that_cannot_be_measured) {
   EXPECT_THAT(complaint({{"target_loss", "1"}, {"target_accuracy", "0.9"}}), HasSubstr("a run has one"));
   EXPECT_THAT(complaint({{"model", "pilotnet"}, {"data", "road"}, {"target_accuracy", "0.9"}}),
               HasSubstr("has no labels"));
@@ -53,7 +53,7 @@ TEST(SpecValidation, RefusesTargetsThatCannotBeMeasured) {
               HasSubstr("validate_every 1"));
 }
 
-TEST(SpecValidation, ChecksTheModelsOptionsByName) {
+TEST(SpecValidation, checks_the_models_options_by_name) {
   EXPECT_THAT(complaint({{"model", "vit"}, {"model_options", "widht=8"}}),
               HasSubstr("The nearest that works: width."));
   EXPECT_THAT(complaint({{"model", "lenet5"}, {"model_options", "width=8"}}),
@@ -62,7 +62,7 @@ TEST(SpecValidation, ChecksTheModelsOptionsByName) {
   EXPECT_THAT(complaint({{"model", "vit"}, {"model_options", "depth=0"}}), HasSubstr("works: depth=1."));
 }
 
-TEST(SpecValidation, ChecksTheImageSize) {
+TEST(SpecValidation, checks_the_image_size) {
   EXPECT_THAT(complaint({{"model", "alexnet"}, {"image_size", "32"}}),
               HasSubstr("nearest that works: image_size 64."));
   EXPECT_THAT(complaint({{"model", "pilotnet"}, {"data", "road"}, {"image_size", "32"}}),
@@ -70,7 +70,7 @@ TEST(SpecValidation, ChecksTheImageSize) {
   EXPECT_THAT(complaint({{"model", "vit"}, {"image_size", "30"}}), HasSubstr("image_size 32"));
 }
 
-TEST(SpecValidation, ReportsEveryProblemAtOnce) {
+TEST(SpecValidation, reports_every_problem_at_once) {
   const auto problems =
       problems_of(with({{"strategy", "single"}, {"workers", "2"}, {"compression", "f16"}}), {});
   ASSERT_EQ(problems.size(), 2u);
@@ -78,7 +78,7 @@ TEST(SpecValidation, ReportsEveryProblemAtOnce) {
   EXPECT_EQ(problems[1].field, "compression");
 }
 
-TEST(InputShape, IsTheDatasOwnSizeOrTheModelsSmallestWhicheverIsLarger) {
+TEST(InputShape, is_the_datas_own_size_or_the_models_smallest_whichever_is_larger) {
   EXPECT_EQ(input_shape(with({{"model", "lenet5"}, {"data", "mnist"}})), (ImageShape{1, 28, 28}));
   EXPECT_EQ(input_shape(with({{"model", "vgg16"}, {"data", "mnist"}})), (ImageShape{3, 32, 32}));
   EXPECT_EQ(input_shape(with({{"model", "alexnet"}, {"data", "cifar10"}})), (ImageShape{3, 64, 64}));

@@ -15,7 +15,7 @@ std::string complaint(const std::string& yaml) {
   return complaint_of([&] { spec_from_yaml(yaml, "run.yaml"); });
 }
 
-TEST(SpecYaml, ReadsAFlatMapOfFields) {
+TEST(SpecYaml, reads_a_flat_map_of_fields) {
   const RunSpec spec = spec_from_yaml(
       "model: vit\n"
       "model_options: {width: 8, depth: 4}\n"
@@ -32,23 +32,23 @@ TEST(SpecYaml, ReadsAFlatMapOfFields) {
   EXPECT_FALSE(spec.weights.has_value());
 }
 
-TEST(SpecYaml, TakesAnEmptyFileAsTheDefaultRun) {
+TEST(SpecYaml, takes_an_empty_file_as_the_default_run) {
   EXPECT_EQ(spec_from_yaml("", "run.yaml"), RunSpec());
 }
 
-TEST(SpecYaml, SaysWhereAFieldIsUnknownOrItsValueBad) {
+TEST(SpecYaml, says_where_a_field_is_unknown_or_its_value_bad) {
   EXPECT_THAT(complaint("model: vit\nbacth_size: 3\n"),
               StartsWith("run.yaml:2:1: there is no field 'bacth_size'"));
   EXPECT_EQ(complaint("model: vit\n\nbatch_size: many\n"),
             "run.yaml:3:1: batch_size is 'many': it must be a whole number.");
 }
 
-TEST(SpecYaml, ReportsATabAsATab) {
+TEST(SpecYaml, reports_a_tab_as_a_tab) {
   EXPECT_EQ(complaint("model_options:\n\twidth: 8\n"),
             "run.yaml:2:1: a tab in the indentation; YAML allows only spaces there. Replace it by spaces.");
 }
 
-TEST(SpecYaml, RefusesWhatIsNotAMapAFieldGivenTwiceAndAList) {
+TEST(SpecYaml, refuses_what_is_not_a_map_a_field_given_twice_and_a_list) {
   EXPECT_THAT(complaint("- model\n"), HasSubstr("lines of 'field: value'"));
   EXPECT_THAT(complaint("seed: 1\nseed: 2\n"), StartsWith("run.yaml:2:1: seed is given twice"));
   EXPECT_THAT(complaint("seed: 1\nseed : 2\n"), HasSubstr("given twice"));
@@ -56,7 +56,7 @@ TEST(SpecYaml, RefusesWhatIsNotAMapAFieldGivenTwiceAndAList) {
   EXPECT_THAT(complaint("model: [vit\n"), HasSubstr("this is not YAML"));
 }
 
-TEST(SpecYaml, ReadsAFileOfEitherKindAndNamesOneThatIsMissing) {
+TEST(SpecYaml, reads_a_file_of_either_kind_and_names_one_that_is_missing) {
   const auto dir = std::filesystem::temp_directory_path() / ("lockstep_spec_" + std::to_string(::getpid()));
   std::filesystem::create_directories(dir);
   std::ofstream(dir / "a.yaml") << "seed: 7\n";

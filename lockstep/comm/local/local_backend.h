@@ -1,5 +1,9 @@
-// The backend local: replicas inside one process.
+// The backend local: replicas inside one process, each used by a thread of its own. Every replica's memory
+// can be reached by the others, so everything happens in place.
 #pragma once
+
+#include <memory>
+#include <vector>
 
 #include "lockstep/comm/backend.h"
 
@@ -9,8 +13,12 @@ class LocalBackend : public Backend {
  public:
   std::string_view name() const override { return "local"; }
   Availability availability() const override;
+  // Only for a world of one: replicas of one process are opened together, by open_local_group().
   std::unique_ptr<Communicator> open(const Group& group, Store& store,
                                      const OpenOptions& options) const override;
 };
+
+// One communicator for each of `replicas` threads of this process.
+std::vector<std::unique_ptr<Communicator>> open_local_group(int replicas, const OpenOptions& options);
 
 }  // namespace lockstep::comm

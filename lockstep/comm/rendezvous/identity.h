@@ -1,4 +1,4 @@
-// Which rank this process is, and who said so.
+// Which rank this process is, where its run meets, and who said so.
 #pragma once
 
 #include <optional>
@@ -19,10 +19,13 @@ struct IdentityFlags {
 
 struct Identity {
   Group group;
-  std::string source;       // "flags", "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"
-  std::string master_addr;  // empty: to be agreed on through MPI
-  int master_port = 0;      // 0: likewise
-  std::string token;        // hexadecimal; shared by the run's ranks and nobody else
+  bool local_known = false;  // local_rank and local_world were told; else the ranks find out when they meet
+  std::string source;  // "flags", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"
+  std::string master_addr;       // empty: rank 0 says where it serves in a file named after `job`
+  int master_port = 0;           // 0: likewise, or any free one when the world is 1
+  std::string job;               // what the ranks of one mpirun have in common; empty when nothing does
+  std::string token;             // hexadecimal; shared by the run's ranks and nobody else
+  bool launcher_serves = false;  // a launcher of ours serves and tells of failures; else rank 0 does
   std::vector<std::string> disagreements;  // lower sources that say otherwise, for the log
 };
 
@@ -30,5 +33,8 @@ struct Identity {
 // more than one task. Nothing when no source names one: then a local launcher starts the ranks. Throws
 // ConfigError when flags contradict RANK, or when a source is incomplete.
 std::optional<Identity> find_identity(const IdentityFlags& flags);
+
+// "rank 1 of 4, as RANK says; the launcher serves at 127.0.0.1:40321", for the log.
+std::string describe(const Identity& identity);
 
 }  // namespace lockstep::comm

@@ -4,11 +4,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "lockstep/base/error.h"
 #include "lockstep/comm/operation_board.h"
+#include "lockstep/comm/rendezvous/socket.h"
 #include "lockstep/comm/rendezvous/store.h"
+#include "lockstep/comm/rendezvous/verdict.h"
 
 namespace lockstep::comm {
 
@@ -19,15 +22,33 @@ struct RunClientOptions {
   int world = 1;
   std::string token;
   base::Nanoseconds join_timeout = std::chrono::seconds(60);
+  base::Nanoseconds request_timeout = std::chrono::seconds(30);  // for the server to answer set() and add()
+  base::Nanoseconds report_timeout = std::chrono::seconds(2);    // for the verdict on a reported failure
+
+  // Asked before every attempt to connect instead of `address` and `port`, where they only become known when
+  // rank 0 serves.
+  std::function<std::optional<Endpoint>()> find_server;
+
+  // How long the control thread waits for the rest of the process before it ends the process with _exit.
+  base::Nanoseconds overdue_grace = std::chrono::seconds(1);  // past an operation's deadline, twice
+  base::Nanoseconds verdict_grace = std::chrono::seconds(1);  // after a verdict
+  base::Nanoseconds orphan_grace = std::chrono::seconds(2);   // after the server is gone
+  // Called by the control thread directly before it ends the process.
+  std::function<void(const Verdict&)> last_words;
 };
+
+class ClientLink;
 
 class RunClient : public Store {
  public:
   // Connects (trying again while the server may still be starting) and waits until every rank has arrived.
-  // Throws CommError that names the missing ranks at the join timeout, or says that the token was refused.
+  // Throws RunEnded that names the missing ranks at the join timeout, CommError when no server answers or it
+  // refuses the token, ConfigError when it refuses this rank or world. `boards` must outlive the client.
   RunClient(const RunClientOptions& options, const OperationBoards& boards);
+  // Without goodbye() before it, the server takes this rank for lost.
   ~RunClient() override;
 
+  // The store. From any thread. After a verdict each throws RunEnded.
   void set(const std::string& key, const std::string& value) override;
   std::string get(const std::string& key, base::Deadline deadline) override;
   std::int64_t add(const std::string& key, std::int64_t amount) override;
@@ -36,14 +57,16 @@ class RunClient : public Store {
   // somebody's failure: it must abort the rank's communicators. Called at once if that has happened already.
   void on_abort(std::function<void(const std::string& reason)> action);
 
-  // Tells the server that this rank failed; returns the verdict's message, which may blame another rank.
-  std::string report_failure(const base::Error& error);
+  // Tells the server that this rank failed; returns the verdict, which may blame another rank. From now on
+  // the process is taken to be ending by itself.
+  Verdict report_failure(const base::Error& error);
   // Says that this rank is done; later loss of the connection is no failure.
   void goodbye();
+  // The verdict, if this rank has heard of one.
+  std::optional<Verdict> verdict() const;
 
  private:
-  class Link;
-  std::unique_ptr<Link> link_;
+  std::unique_ptr<ClientLink> link_;
 };
 
 }  // namespace lockstep::comm

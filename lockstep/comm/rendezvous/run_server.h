@@ -7,10 +7,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "lockstep/base/clock.h"
 #include "lockstep/base/error.h"
+#include "lockstep/comm/rendezvous/token.h"
+#include "lockstep/comm/rendezvous/verdict.h"
 
 namespace lockstep::comm {
 
@@ -21,46 +22,46 @@ struct RunServerOptions {
   std::string token;                                          // hexadecimal; make_token() makes one
   base::Nanoseconds join_timeout = std::chrono::seconds(60);  // for all ranks to arrive
   base::Nanoseconds diagnosis_timeout = std::chrono::milliseconds(300);  // for ranks to say where they are
+  // Somebody watches the ranks' processes and calls report_exit(): a lost connection then waits a moment (at
+  // most 200 ms) for it, to say how the rank ended.
+  bool watched = false;
+
+  void validate() const;
 };
 
-// Why a run ended, decided once, by the first failure that reached the server.
-struct Verdict {
-  int rank = -1;  // the first failing rank; -1 when none can be named
-  base::CommError::Kind kind = base::CommError::Kind::failed;
-  base::ExitCode exit_code = base::ExitCode::run_failed;
-  std::string message;  // names rank, operation, likely cause; one paragraph
-};
+class ServerLoop;
 
 class RunServer {
  public:
   // Binds and listens at once (throws CommError, e.g. for a port in use, with the next step); serves from
   // start().
-  explicit RunServer(RunServerOptions options);
+  explicit RunServer(const RunServerOptions& options);
+  // Stops serving. Ranks that are still connected end.
   ~RunServer();
 
   int port() const;
   const std::string& address() const;
 
-  // Starts the serving thread. `on_verdict` is called once, on that thread, with the first failure. A program
-  // that forks its ranks does so before this call.
+  // Starts the serving thread. `on_verdict` is called once, on that thread, with the first failure, before
+  // the ranks hear of it. A program that forks its ranks does so before this call.
   void start(std::function<void(const Verdict&)> on_verdict);
 
-  // A failure the server cannot see by itself: the launcher saw a rank's process end. Ask survivors where
-  // they are, decide the verdict if there is none yet, tell all ranks.
+  // A failure the server cannot see by itself: the launcher saw a rank's process end. `how` continues a
+  // sentence that begins with the rank: "was killed by signal 9 (SIGKILL)", "exited with code 3". Returns at
+  // once; the verdict follows. Ignored for a rank that has said goodbye, and after the verdict.
   void report_exit(int rank, const std::string& how);
   // Ends every rank with this reason (Ctrl-C, a time limit).
-  void end_run(const std::string& reason);
+  void end_run(const std::string& reason, base::ExitCode exit_code = base::ExitCode::run_failed);
 
   std::optional<Verdict> verdict() const;
   // Ranks that said goodbye.
   int finished() const;
+  // Waits until every rank has said goodbye or, after a verdict, until none is connected; false at the
+  // deadline.
+  bool wait_until_left(base::Deadline deadline) const;
 
  private:
-  class Loop;
-  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<ServerLoop> loop_;
 };
-
-// 128 random bits as hexadecimal.
-std::string make_token();
 
 }  // namespace lockstep::comm

@@ -1,3 +1,4 @@
+// Reading many image files at once, on several threads.
 #include <algorithm>
 #include <atomic>
 #include <exception>

@@ -6,7 +6,7 @@ namespace lockstep::base {
 namespace {
 
 // The examples of FIPS 180-4 and of NIST's test vectors.
-TEST(Sha256, GivesThePublishedDigests) {
+TEST(Sha256, gives_the_published_digests) {
   EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
@@ -15,7 +15,7 @@ TEST(Sha256, GivesThePublishedDigests) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST(Sha256, DoesNotCareHowTheTextIsCut) {
+TEST(Sha256, does_not_care_how_the_text_is_cut) {
   const std::string text(300, 'x');
   for (std::size_t piece = 1; piece <= 130; ++piece) {
     Sha256 hash;

@@ -1,0 +1,82 @@
+# The commands of the project. Each does all of its set-up itself; a second call starts its work at once.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.ONESHELL:
+.NOTPARALLEL:
+.SILENT:
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+# pip: build the engine with the PyTorch that python3 imports; empty: with Debian's libtorch where it is.
+TORCH ?=
+export JOBS
+
+engine := $(wildcard lockstep/train/CMakeLists.txt lockstep/models/CMakeLists.txt)
+groups := base test comm $(if $(engine),$(if $(filter pip,$(TORCH)),,torch))
+choices := $(if $(TORCH),-DLOCKSTEP_TORCH=$(TORCH))
+build = tools/setup $(groups) && tools/configure $(1) $(choices) -DLOCKSTEP_TEST_TIMEOUT_FACTOR=1 && cmake --build build/$(1) -j $(JOBS)
+ctest = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-label-summary
+
+.PHONY: help
+help:  ## This list
+	@echo "Lockstep trains neural networks data-parallel and measures it. Commands:"
+	sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	echo "Choices: JOBS=$(JOBS) PREFIX=$(PREFIX) TORCH=pip"
+
+.PHONY: demo
+demo:  ## Build, and show the best the program can do on this machine
+	$(call build,release)
+	tools/demo
+
+.PHONY: build
+build:  ## Build the dev preset: optimised, with assertions
+	$(call build,dev)
+
+.PHONY: test
+test:  ## Build and test everything but the GPU, within 25 minutes on 2 cores
+	$(call build,dev)
+	$(call ctest,dev) -LE 'gpu|full' </dev/null
+
+.PHONY: test-full
+test-full:  ## The complete matrices, then the address, undefined-behaviour and thread sanitizers
+	tools/setup $(groups)
+	CONFIGURE_CHOICES="$(choices)" tools/test_full
+
+.PHONY: test-gpu
+test-gpu:  ## Build with CUDA and NCCL and run the tests that need a GPU
+	$(call build,cuda)
+	$(call ctest,cuda) -L gpu </dev/null
+
+.PHONY: bench-comm
+bench-comm:  ## Compare the CPU backends, interleaved in one run of 2 workers
+	$(call build,release)
+	python3 tools/bench_comm.py $(WORKERS)
+
+.PHONY: check
+check: format-check layers test  ## Everything a change must pass: format, layers, tests
+
+.PHONY: format
+format:  ## Format every source file in place
+	tools/format
+
+.PHONY: format-check
+format-check:
+	tools/format --check || { code=$$?; [ $$code -eq 77 ]; }
+
+.PHONY: layers
+layers:
+	python3 tools/check_layers.py
+
+.PHONY: tidy
+tidy: build  ## clang-tidy over what changed since main (FILES=--all: over everything)
+	tools/tidy $(FILES)
+
+.PHONY: install
+install:  ## Build the release preset and install it under PREFIX
+	$(call build,release)
+	cmake --install build/release --prefix "$(PREFIX)"
+
+.PHONY: clean
+clean:  ## Remove everything that was built or produced
+	rm -rf build out

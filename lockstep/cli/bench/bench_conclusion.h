@@ -1,0 +1,17 @@
+// The end of a bench: prints what was found and says whether it is good enough.
+#pragma once
+
+#include <string>
+
+#include "lockstep/cli/bench/bench_options.h"
+#include "lockstep/cli/bench/bench_result.h"
+#include "lockstep/cli/console.h"
+
+namespace lockstep::cli {
+
+// Adds version, machine and who said which rank is which, and prints a table or JSON; a reader that has gone
+// away ends that quietly. Then throws VerificationError or ThresholdError if there is reason to.
+void conclude_bench(const BenchOptions& options, BenchReport report, const std::string& rank_source,
+                    const Console& console);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,52 @@
+#include "lockstep/cli/bench/bench_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lockstep/base/error.h"
+#include "lockstep/base/units.h"
+
+namespace lockstep::cli {
+namespace {
+
+void require(bool condition, const std::string& complaint) {
+  if (!condition) throw base::UsageError(complaint);
+}
+
+template <typename Value>
+void set_default(std::vector<Value>& list, Value value) {
+  if (list.empty()) list.push_back(std::move(value));
+}
+
+// The same word twice is the same thing once.
+template <typename Value>
+void drop_repetitions(std::vector<Value>& list) {
+  std::vector<Value> kept;
+  for (const Value& value : list)
+    if (std::find(kept.begin(), kept.end(), value) == kept.end()) kept.push_back(value);
+  list = std::move(kept);
+}
+
+}  // namespace
+
+void BenchOptions::complete() {
+  require(!collectives.empty(),
+          "which collective? For example: lockstep bench allreduce. There is also `all`.");
+  set_default<std::string>(backends, "shm");
+  set_default(types, comm::ElementType::f32);
+  set_default(ops, comm::ReduceOp::sum);
+  drop_repetitions(collectives);
+  drop_repetitions(backends);
+  drop_repetitions(types);
+  drop_repetitions(ops);
+  require(min_bytes <= max_bytes, fmt::format("--min-bytes {} is above --max-bytes {}.",
+                                              base::format_bytes(min_bytes), base::format_bytes(max_bytes)));
+  require(step_bytes > 0 || factor > 1,
+          fmt::format("--factor {} never gets from one size to the next.", factor));
+  for (const auto& [backend, algorithm] : algorithms)
+    require(std::find(backends.begin(), backends.end(), backend) != backends.end(),
+            fmt::format("--algorithm {}:{} is for a backend that is not asked for.", backend, algorithm));
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,60 @@
+#include "lockstep/cli/bench/bench_rank.h"
+
+#include "lockstep/base/log.h"
+#include "lockstep/cli/bench/bench_conclusion.h"
+#include "lockstep/cli/bench/bench_runner.h"
+
+namespace lockstep::cli {
+namespace {
+
+std::string algorithm_for(const BenchOptions& options, const std::string& backend) {
+  const auto found = options.algorithms.find(backend);
+  return found == options.algorithms.end() ? "auto" : found->second;
+}
+
+std::vector<OpenBackend> open_backends(const BenchOptions& options, const comm::Registry& registry,
+                                       comm::Session& session) {
+  std::vector<OpenBackend> backends;
+  for (const std::string& name : options.backends) {
+    comm::OpenOptions open;
+    open.timeout = options.timeout;
+    open.channel = "bench-" + name;
+    open.interface = options.interface;
+    open.algorithm = algorithm_for(options, name);
+    backends.push_back(
+        {name, registry.find(name).availability().detail, open.algorithm, session.open(name, open)});
+  }
+  return backends;
+}
+
+// Says which source won, and which others say something else.
+void log_identity(const comm::Identity& identity) {
+  base::log_debug(comm::describe(identity));
+  if (identity.group.rank != 0) return;
+  for (const std::string& disagreement : identity.disagreements) base::log_warning(disagreement);
+}
+
+BenchReport measure(const BenchOptions& options, const comm::Registry& registry, comm::Session& session) {
+  Progress progress(session.group().rank == 0 ? options.progress : "none", progress_fd());
+  return BenchRunner(options, open_backends(options, registry, session), &progress).run();
+}
+
+}  // namespace
+
+// The report is judged after the session has ended well: a missed threshold is no failure of the ranks.
+int run_bench_rank(const BenchOptions& options, const comm::Identity& identity,
+                   const comm::Registry& registry, const Console& console) {
+  log_identity(identity);
+  comm::SessionOptions session_options;
+  session_options.timeout = options.timeout;
+  session_options.join_timeout = options.join_timeout;
+  BenchReport report;
+  const int code = comm::run_session(identity, registry, session_options, [&](comm::Session& session) {
+    report = measure(options, registry, session);
+  });
+  const std::string source = identity.launcher_serves ? "our launcher" : identity.source;
+  if (code == 0 && identity.group.rank == 0) conclude_bench(options, std::move(report), source, console);
+  return code;
+}
+
+}  // namespace lockstep::cli

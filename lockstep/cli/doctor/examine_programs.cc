@@ -1,0 +1,51 @@
+// The doctor runs the programs that ours may start.
+#include "lockstep/base/text.h"
+#include "lockstep/cli/doctor/finding.h"
+#include "lockstep/cli/doctor/trial.h"
+
+namespace lockstep::cli {
+namespace {
+
+constexpr const char* kArea = "programs";
+constexpr base::Nanoseconds kMpirunLimit = std::chrono::seconds(15);
+constexpr base::Nanoseconds kPythonLimit =
+    std::chrono::seconds(60);  // a cold import of torch reads gigabytes
+
+std::string first_line(const std::string& text) {
+  const std::vector<std::string> lines = base::split(base::trim(text), '\n');
+  return lines.empty() ? "" : lines.front();
+}
+
+Finding examine_mpirun() {
+  const auto file = find_program("mpirun");
+  if (!file)
+    return {kArea, "mpirun", Health::missing, "not in PATH", "For backend mpi: install openmpi-bin."};
+  const std::string version = first_line(try_program({"mpirun", "--version"}, kMpirunLimit).output);
+  const TrialResult trial =
+      try_program({"mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "1", "true"}, kMpirunLimit);
+  if (trial.well()) return {kArea, "mpirun", Health::ok, version + ", starts processes"};
+  return {kArea, "mpirun", Health::broken, version + " does not run `true`: " + trial.complaint(),
+          "Run `mpirun -n 1 true` by hand and see what it says."};
+}
+
+Finding examine_torch() {
+  if (!find_program("python3"))
+    return {kArea, "python torch", Health::missing, "no python3 in PATH", "Only engine torch needs it."};
+  const TrialResult trial = try_program(
+      {"python3", "-c",
+       "import torch, platform; print(torch.__version__, 'on Python', platform.python_version())"},
+      kPythonLimit);
+  if (trial.well()) return {kArea, "python torch", Health::ok, "torch " + first_line(trial.output)};
+  const bool absent = trial.output.find("ModuleNotFoundError") != std::string::npos;
+  return {kArea, "python torch", absent ? Health::missing : Health::broken,
+          absent ? "python3 has no module torch" : "python3 cannot import torch: " + trial.complaint(),
+          "Only engine torch needs it: pip install torch."};
+}
+
+}  // namespace
+
+Findings examine_programs() {
+  return {examine_mpirun(), examine_torch()};
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,26 @@
+#include "lockstep/cli/run_machine.h"
+
+#include <nlohmann/json.hpp>
+
+#include "lockstep/base/environment.h"
+#include "lockstep/base/log.h"
+#include "lockstep/device/machine_facts.h"
+
+namespace lockstep::cli {
+
+std::string machine_variable() {
+  return nlohmann::json(device::machine_facts()).dump();
+}
+
+record::Machine run_machine() {
+  const auto handed_on = base::environment(kMachineVariable);
+  if (!handed_on) return device::machine_facts();
+  try {
+    return nlohmann::json::parse(*handed_on).get<record::Machine>();
+  } catch (const std::exception& error) {
+    base::log_warning(std::string(kMachineVariable) + " cannot be read and is ignored: " + error.what());
+    return device::machine_facts();
+  }
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,144 @@
+#include "lockstep/comm/gloo/gloo_channel.h"
+
+#include <fmt/format.h>
+#include <gloo/common/error.h>
+
+#include <algorithm>
+
+#include "lockstep/comm/algorithms/collectives.h"
+#include "lockstep/comm/gloo/connections.h"
+#include "lockstep/comm/gloo/store_adapter.h"
+#include "lockstep/measure/collective.h"
+
+namespace lockstep::comm {
+namespace {
+
+std::shared_ptr<gloo::rendezvous::Context> connect(GlooSetup& setup, const Group& group,
+                                                   const std::string& prefix, base::Deadline deadline) {
+  auto context = std::make_shared<gloo::rendezvous::Context>(group.rank, group.world);
+  context->setTimeout(std::chrono::milliseconds(deadline.left_milliseconds()));
+  PrefixStore named(setup.store, prefix);
+  StoreAdapter store(named, deadline);
+  try {
+    context->connectFullMesh(store, setup.device);
+  } catch (const gloo::Exception& error) {
+    throw base::CommError(
+        deadline.passed() ? base::CommError::Kind::timed_out : base::CommError::Kind::failed,
+        fmt::format("rank {}: cannot connect to the other ranks over gloo ({}): {}. Is the interface the one "
+                    "that reaches them?",
+                    group.rank, setup.device->str(), error.what()));
+  }
+  return context;
+}
+
+// What every rank says of itself when a group is split.
+struct Member {
+  std::int64_t colour;
+  std::int64_t key;
+  std::int64_t rank;
+};
+
+// The members of this rank's colour in their new order.
+std::vector<Member> members_of(std::vector<Member> all, std::int64_t colour) {
+  std::erase_if(all, [&](const Member& member) { return member.colour != colour; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Member& one, const Member& other) { return one.key < other.key; });
+  return all;
+}
+
+Group group_of(const std::vector<Member>& members, const Group& parent) {
+  Group group = parent;
+  group.world = static_cast<int>(members.size());
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (members[i].rank == parent.rank) group.rank = static_cast<int>(i);
+  // Known without asking only where the parent's ranks all share this host.
+  const bool one_host = parent.local_world == parent.world;
+  group.local_world = one_host ? group.world : std::min(parent.local_world, group.world);
+  group.local_rank = one_host ? group.rank : std::min(parent.local_rank, group.local_world - 1);
+  return group;
+}
+
+}  // namespace
+
+GlooChannel::GlooChannel(GlooSetup setup, const Group& group, std::string prefix, base::Deadline deadline)
+    : setup_(std::move(setup)),
+      group_(group),
+      prefix_(std::move(prefix)),
+      context_(connect(setup_, group_, prefix_, deadline)),
+      messenger_(context_, std::dynamic_pointer_cast<gloo::transport::tcp::Device>(setup_.device)) {
+  if (setup_.algorithm.starts_with("native-"))
+    native_ = std::make_unique<NativeAllReduce>(context_, setup_.algorithm);
+  if (group.world == 1) return;
+  watch_ =
+      std::make_unique<PeerWatch>(find_connections(*context_), [this](int peer) { messenger_.lose(peer); });
+}
+
+GlooChannel::~GlooChannel() {
+  native_.reset();
+  watch_.reset();
+}
+
+measure::Movement GlooChannel::execute(const Operation& operation, base::Deadline deadline) {
+  messenger_.begin(operation, deadline);
+  try {
+    const bool native = native_ != nullptr && group_.world > 1 && NativeAllReduce::can_run(operation);
+    const measure::Movement movement = native ? run_native(operation, deadline) : run_ours(operation);
+    messenger_.end();
+    return movement;
+  } catch (...) {
+    // Peers must not wait for what this rank will not send any more.
+    abort_connections();
+    messenger_.end();
+    throw;
+  }
+}
+
+measure::Movement GlooChannel::run_ours(const Operation& operation) {
+  AlgorithmOptions options;
+  if (setup_.algorithm == "ring") options.small_bytes = 0;
+  Exchange exchange{messenger_, scratch_, options};
+  run_collective(exchange, operation);
+  const Traffic traffic = messenger_.take_traffic();
+  measure::Movement movement;
+  movement.wire_bytes = traffic.wire_bytes;
+  movement.messages = traffic.messages;
+  movement.peer_wait = traffic.peer_wait;
+  return movement;
+}
+
+measure::Movement GlooChannel::run_native(const Operation& operation, base::Deadline deadline) {
+  try {
+    native_->run(operation, std::chrono::milliseconds(deadline.left_milliseconds()));
+  } catch (const gloo::Exception& error) {
+    messenger_.fail(-1, error.what());
+  }
+  measure::Movement movement;
+  movement.wire_bytes =
+      measure::estimated_wire_bytes(operation.collective, operation.input.bytes, group_.world, false);
+  movement.messages = static_cast<std::uint64_t>(2 * (group_.world - 1));
+  movement.estimated = true;
+  return movement;
+}
+
+std::unique_ptr<Channel> GlooChannel::split(int colour, int key, base::Deadline deadline) {
+  Member self{colour, key, group_.rank};
+  std::vector<Member> all(static_cast<std::size_t>(group_.world));
+  execute(all_gather(host_buffer(&self, 3, ElementType::i64),
+                     host_buffer(all.data(), 3 * all.size(), ElementType::i64), Purpose::control),
+          deadline);
+  const std::string prefix = fmt::format("{}/split{}.{}", prefix_, splits_++, colour);
+  if (colour < 0) return nullptr;
+  return std::make_unique<GlooChannel>(setup_, group_of(members_of(std::move(all), colour), group_), prefix,
+                                       deadline);
+}
+
+void GlooChannel::abort() noexcept {
+  messenger_.abort();
+  abort_connections();
+}
+
+void GlooChannel::abort_connections() noexcept {
+  if (watch_ != nullptr) watch_->shut_down();
+}
+
+}  // namespace lockstep::comm

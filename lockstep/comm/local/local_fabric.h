@@ -1,0 +1,35 @@
+// The memory of replicas inside one process: everybody reaches everything.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lockstep/comm/shared/fabric.h"
+
+namespace lockstep::comm {
+
+class LocalFabric : public shared::Fabric {
+ public:
+  using Memory = std::shared_ptr<Allocation>;
+  explicit LocalFabric(Memory control) : control_(std::move(control)) {}
+  static Memory make_control(int world);
+
+  std::string_view name() const override { return "local"; }
+  std::byte* control() const override { return static_cast<std::byte*>(control_->data()); }
+  shared::Address address_of(const Buffer& buffer) const override;
+  std::byte* resolve(int rank, shared::Address address) const override;
+  bool alive(int) const override { return true; }
+
+  std::unique_ptr<Fabric> create(int world) const override;
+  shared::Invitation invitation() const override;
+  std::unique_ptr<Fabric> accept(const shared::Invitation& invitation, int rank, int world) const override;
+  shared::Invitation create_segment(std::size_t bytes) override;
+  void open_segment(const shared::Invitation& invitation, std::size_t bytes) override;
+  Allocation claim_segment() override;
+
+ private:
+  Memory control_;
+  std::size_t segment_bytes_ = 0;
+};
+
+}  // namespace lockstep::comm

@@ -1,0 +1,88 @@
+#include "lockstep/comm/mpi/arrival_board.h"
+
+#include <algorithm>
+#include <new>
+
+#include "lockstep/comm/mpi/mpi_call.h"
+
+namespace lockstep::comm {
+namespace {
+
+// Whether `rank` cannot leave the collective before `other` has arrived.
+bool depends(const Operation& operation, int rank, int other) {
+  switch (operation.collective) {
+    case Collective::broadcast:
+    case Collective::scatter:
+      return rank != operation.root && other == operation.root;
+    case Collective::reduce:
+    case Collective::gather:
+      return rank == operation.root;
+    case Collective::send:
+    case Collective::receive:
+      return false;
+    case Collective::all_reduce:
+    case Collective::reduce_scatter:
+    case Collective::all_gather:
+    case Collective::barrier:
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+ArrivalBoard::ArrivalBoard(MPI_Comm comm) {
+  int world = 1;
+  MPI_Comm_rank(comm, &rank_);
+  MPI_Comm_size(comm, &world);
+  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local_), rank_,
+            "finding the ranks of this host");
+  void* memory = nullptr;
+  check_mpi(MPI_Win_allocate_shared(sizeof(Line), 1, MPI_INFO_NULL, local_, &memory, &window_), rank_,
+            "sharing memory between the ranks of this host");
+  new (memory) Line;
+  int local_world = 1, local_rank = 0;
+  MPI_Comm_size(local_, &local_world);
+  MPI_Comm_rank(local_, &local_rank);
+  std::vector<int> ranks(static_cast<std::size_t>(local_world));
+  // Also the barrier after which every line is initialised.
+  MPI_Allgather(&rank_, 1, MPI_INT, ranks.data(), 1, MPI_INT, local_);
+  lines_.resize(static_cast<std::size_t>(world));
+  for (int local = 0; local < local_world; ++local) {
+    MPI_Aint bytes = 0;
+    int unit = 0;
+    void* base = nullptr;
+    MPI_Win_shared_query(window_, local, &bytes, &unit, &base);
+    lines_[static_cast<std::size_t>(ranks[static_cast<std::size_t>(local)])] = static_cast<Line*>(base);
+  }
+}
+
+void ArrivalBoard::release() {
+  MPI_Win_free(&window_);
+  MPI_Comm_free(&local_);
+}
+
+void ArrivalBoard::arrive() {
+  own_ = base::now().time_since_epoch().count();
+  Arrival& arrival = lines_[static_cast<std::size_t>(rank_)]->arrivals[++sequence_ % kKept];
+  arrival.at.store(own_, std::memory_order_relaxed);
+  arrival.sequence.store(sequence_, std::memory_order_release);
+}
+
+base::Nanoseconds ArrivalBoard::waited(const Operation& operation) const {
+  const std::int64_t now = base::now().time_since_epoch().count();
+  return base::Nanoseconds(std::clamp<std::int64_t>(latest_of(operation) - own_, 0, now - own_));
+}
+
+std::int64_t ArrivalBoard::latest_of(const Operation& operation) const {
+  std::int64_t latest = own_;
+  for (std::size_t other = 0; other < lines_.size(); ++other) {
+    if (lines_[other] == nullptr || !depends(operation, rank_, static_cast<int>(other))) continue;
+    const Arrival& arrival = lines_[other]->arrivals[sequence_ % kKept];
+    if (arrival.sequence.load(std::memory_order_acquire) != sequence_) continue;
+    latest = std::max(latest, arrival.at.load(std::memory_order_relaxed));
+  }
+  return latest;
+}
+
+}  // namespace lockstep::comm

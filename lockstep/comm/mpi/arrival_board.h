@@ -1,0 +1,52 @@
+// When each rank of this host arrived at each collective, in memory they share: the only way to tell waiting
+// for a peer from transfer inside an MPI call, which shows neither. A rank notes its arrival in a line of its
+// own before the call and reads the others' after it: no message, well under a microsecond. Ranks of other
+// hosts, whose clocks differ, are left out: what is waited for them stays in busy.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "lockstep/base/clock.h"
+#include "lockstep/comm/operation.h"
+
+namespace lockstep::comm {
+
+class ArrivalBoard {
+ public:
+  // Collective over `comm`.
+  explicit ArrivalBoard(MPI_Comm comm);
+  // Collective again, if release() was called before; a board that was not released is left to MPI.
+  ~ArrivalBoard() = default;
+  void release();
+
+  // Notes that this rank enters the next collective. Send and receive are not collectives.
+  void arrive();
+  // How long this rank waited, in the collective it has just left, for the last rank it depended on.
+  base::Nanoseconds waited(const Operation& operation) const;
+
+ private:
+  // A rank may be this many collectives ahead of another before its arrivals are overwritten unseen.
+  static constexpr std::size_t kKept = 16;
+  struct alignas(64) Arrival {
+    std::atomic<std::uint64_t> sequence{0};
+    std::atomic<std::int64_t> at{0};  // steady clock, nanoseconds
+  };
+  struct Line {
+    Arrival arrivals[kKept];
+  };
+
+  std::int64_t latest_of(const Operation& operation) const;
+
+  int rank_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::int64_t own_ = 0;
+  MPI_Comm local_ = MPI_COMM_NULL;
+  MPI_Win window_ = MPI_WIN_NULL;
+  std::vector<Line*> lines_;  // by rank of `comm`; null for ranks of other hosts
+};
+
+}  // namespace lockstep::comm

@@ -1,0 +1,24 @@
+// MPI's life in this process: initialised once, when the first communicator is opened, and finalised when the
+// process ends well.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+namespace lockstep::comm {
+
+// Initialises MPI if nobody has. Throws DeviceError when the process was not started by mpirun, since Open
+// MPI cannot let such a process join others, and when MPI offers no use from several threads.
+void start_mpi();
+
+// From any thread: a peer has failed, so MPI_Finalize, which waits for all ranks, must not be called.
+void skip_finalise() noexcept;
+
+// "Open MPI 4.1.4"
+std::string mpi_version();
+
+// Whether mpirun started this process.
+bool started_by_mpirun();
+
+}  // namespace lockstep::comm

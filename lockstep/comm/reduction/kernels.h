@@ -1,0 +1,23 @@
+// The interface between reduction.cc and its kernels, which are compiled once per instruction set from
+// kernels.inc. It includes nothing: an inline function of a library compiled for AVX-512 here could be the
+// one the linker keeps for all.
+#pragma once
+
+namespace lockstep::comm::kernels {
+
+// outputs[m][...] and inputs[n][...], n >= 1; see reduce_ranks().
+using ReduceFunction = void (*)(void* const* outputs, int m, const void* const* inputs, int n,
+                                unsigned long count);
+using DivideFunction = void (*)(void* data, unsigned long count, int divisor);
+
+struct Table {
+  ReduceFunction reduce[4][7];  // by ReduceOp and ElementType
+  DivideFunction divide[7];     // by ElementType
+  const char* name;
+};
+
+const Table& baseline();
+const Table& avx2();
+const Table& avx512();
+
+}  // namespace lockstep::comm::kernels

@@ -1,0 +1,21 @@
+// Reaching the run's server and being let in.
+#pragma once
+
+#include "lockstep/comm/rendezvous/protocol.h"
+#include "lockstep/comm/rendezvous/run_client.h"
+
+namespace lockstep::comm {
+
+// A connection over which the server has accepted this rank.
+struct Joined {
+  base::UniqueFd fd;
+  FrameReader reader;  // may hold frames that came with the answer
+  Endpoint server;
+};
+
+// Tries again, with growing pauses, while no server answers. Throws as RunClient's constructor does.
+Joined join_server(const RunClientOptions& options, base::Deadline deadline);
+
+std::string this_host();
+
+}  // namespace lockstep::comm

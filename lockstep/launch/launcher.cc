@@ -1,0 +1,60 @@
+#include "lockstep/launch/launcher.h"
+
+#include <fmt/format.h>
+
+#include "lockstep/base/error.h"
+#include "lockstep/comm/rendezvous/run_server.h"
+#include "lockstep/launch/local_ranks.h"
+#include "lockstep/launch/log_directory.h"
+#include "lockstep/launch/mpirun_ranks.h"
+#include "lockstep/launch/supervisor.h"
+
+namespace lockstep::launch {
+namespace {
+
+comm::RunServerOptions server_options(const LaunchOptions& options) {
+  comm::RunServerOptions server;
+  server.world = options.workers;
+  server.token = comm::make_token();
+  server.join_timeout = options.join_timeout;
+  server.watched = true;
+  return server;
+}
+
+OutputPumpOptions pump_options(const LaunchOptions& options) {
+  OutputPumpOptions pump;
+  pump.workers = options.workers;
+  pump.log_directory = options.log_directory.empty() ? default_log_directory() : options.log_directory;
+  return pump;
+}
+
+}  // namespace
+
+void LaunchOptions::validate() const {
+  constexpr int kMostWorkers = 4096;
+  if (workers < 1 || workers > kMostWorkers)
+    throw base::UsageError(
+        fmt::format("{} workers cannot be started: ask for 1 to {}", workers, kMostWorkers));
+  if (threads_per_worker < 0)
+    throw base::UsageError(fmt::format(
+        "{} threads per worker: ask for 1 or more, or 0 for one per core of the worker", threads_per_worker));
+  if (command.empty()) throw base::UsageError("there is no command for the ranks to run");
+}
+
+// The order matters: signals are held back before a rank can be left behind by one, ranks are forked before
+// the server has a thread, and what is made first outlives what refers to it.
+int launch(const LaunchOptions& options) {
+  options.validate();
+  const SignalWatch signals;
+  const WakeUp wake;
+  OutputPump pump(pump_options(options));
+  const comm::RunServerOptions serving = server_options(options);
+  comm::RunServer server(serving);
+  const RankPlan plan = plan_ranks(options, {server.address(), server.port(), serving.token});
+  const std::unique_ptr<RankGroup> ranks =
+      options.through_mpirun ? start_mpirun_ranks(plan, pump) : start_local_ranks(plan, pump);
+  server.start([&wake](const comm::Verdict&) { wake.notify(); });
+  return Supervisor(options, {server, *ranks, pump, signals, wake}).run();
+}
+
+}  // namespace lockstep::launch

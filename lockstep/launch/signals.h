@@ -1,0 +1,33 @@
+// The signals that end a run, turned into something a wait can see.
+#pragma once
+
+#include <signal.h>
+
+#include <optional>
+
+#include "lockstep/base/unique_fd.h"
+#include "lockstep/launch/poll_set.h"
+
+namespace lockstep::launch {
+
+// While one exists, SIGINT, SIGTERM and SIGHUP are queued instead of delivered (except those that whoever
+// started us had ignored, as nohup does), and a closed pipe is an error instead of SIGPIPE. One at a time, on
+// the main thread.
+class SignalWatch {
+ public:
+  SignalWatch();
+  ~SignalWatch();
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+  void watch(PollSet& polls) const;
+  // The next signal that came, without waiting.
+  std::optional<int> next() const;
+
+ private:
+  base::UniqueFd fd_;
+  sigset_t mask_before_{};
+  struct sigaction pipe_before_ {};
+};
+
+}  // namespace lockstep::launch

@@ -1,0 +1,158 @@
+#include "lockstep/launch/supervisor.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "lockstep/base/error.h"
+#include "lockstep/base/units.h"
+
+namespace lockstep::launch {
+namespace {
+
+using base::Deadline;
+using base::Nanoseconds;
+
+constexpr Nanoseconds kLongestWait = std::chrono::milliseconds(250);
+// For ranks that were told of a failure by the server to end by themselves.
+constexpr Nanoseconds kMomentToEnd = std::chrono::milliseconds(300);
+// For the server to find out who is to blame, beyond the time it gives the ranks to say where they are.
+constexpr Nanoseconds kVerdictWait = std::chrono::milliseconds(800);
+// For pipes that something outside the ranks' process groups still holds open.
+constexpr Nanoseconds kLastOutputWait = std::chrono::milliseconds(500);
+// For a reader that does not read, once the run has failed.
+constexpr Nanoseconds kFailedDeliveryWait = std::chrono::seconds(5);
+
+}  // namespace
+
+comm::Verdict verdict_about(const RankExit& exit) {
+  comm::Verdict verdict;
+  verdict.rank = exit.rank;
+  verdict.message = exit.rank == RankExit::kMpirun
+                        ? "mpirun, which started the ranks, " + describe(exit.status)
+                        : fmt::format("rank {} {}", exit.rank, describe(exit.status));
+  return verdict;
+}
+
+Supervisor::Supervisor(const LaunchOptions& options, const SupervisorParts& parts)
+    : options_(options), parts_(parts), ending_(parts.ranks, options.grace) {
+  if (options.time_limit > Nanoseconds(0)) time_limit_ = Deadline(options.time_limit);
+}
+
+int Supervisor::run() {
+  while (!parts_.ranks.all_ended() || awaits_verdict()) step();
+  deliver_rest_of_output();
+  const int code = conclude();
+  deliver_own_words();
+  return code;
+}
+
+void Supervisor::step() {
+  PollSet polls;
+  parts_.signals.watch(polls);
+  parts_.wake.watch(polls);
+  parts_.ranks.watch(polls);
+  parts_.pump.watch(polls);
+  polls.wait(next_deadline());
+  notice_signals();
+  notice_exits();
+  notice_verdict();
+  notice_time_limit();
+  notice_lost_output();
+  ending_.advance();
+}
+
+Deadline Supervisor::next_deadline() const {
+  Deadline next(kLongestWait);
+  for (const std::optional<Deadline>& other :
+       {ending_.due(), verdict_due_, cause_ ? std::nullopt : time_limit_})
+    if (other && other->at() < next.at()) next = *other;
+  return next;
+}
+
+void Supervisor::end_because(Cause cause, Nanoseconds moment) {
+  if (cause_) return;
+  cause_ = std::move(cause);
+  verdict_due_.reset();
+  ending_.begin(moment);
+}
+
+void Supervisor::notice_signals() {
+  while (const std::optional<int> signal_number = parts_.signals.next()) {
+    if (cause_ && cause_->kind == Cause::Kind::signal) {
+      interrupted_again_ = true;
+      ending_.kill_now();
+    }
+    if (!cause_) parts_.server.end_run("the run was interrupted by " + signal_name(*signal_number));
+    end_because({Cause::Kind::signal, {}, *signal_number}, Nanoseconds(0));
+  }
+}
+
+void Supervisor::notice_exits() {
+  for (const RankExit& exit : parts_.ranks.collect()) notice_exit(exit);
+}
+
+void Supervisor::notice_exit(const RankExit& exit) {
+  exits_[exit.rank] = exit.status;
+  if (exit.status.ok() || cause_) return;
+  if (!first_bad_exit_) {
+    first_bad_exit_ = exit;
+    verdict_due_ = Deadline(kVerdictWait);
+  }
+  if (exit.rank != RankExit::kMpirun) return parts_.server.report_exit(exit.rank, describe(exit.status));
+  comm::Verdict verdict = verdict_about(exit);
+  parts_.server.end_run(verdict.message);
+  end_because({Cause::Kind::failure, std::move(verdict), 0}, kMomentToEnd);
+}
+
+// Without one in time, the first bad exit speaks for itself.
+void Supervisor::notice_verdict() {
+  if (cause_) return;
+  if (const std::optional<comm::Verdict> verdict = parts_.server.verdict())
+    end_because({Cause::Kind::failure, *verdict, 0}, kMomentToEnd);
+  else if (verdict_due_ && verdict_due_->passed())
+    end_because({Cause::Kind::failure, verdict_about(*first_bad_exit_), 0}, kMomentToEnd);
+}
+
+void Supervisor::notice_time_limit() {
+  if (cause_ || !time_limit_ || !time_limit_->passed()) return;
+  comm::Verdict verdict;
+  verdict.message = fmt::format("the run did not end within its time limit of {}; all ranks were ended",
+                                base::format_duration(options_.time_limit));
+  verdict.exit_code = base::ExitCode::timed_out;
+  parts_.server.end_run(verdict.message);
+  end_because({Cause::Kind::time_limit, std::move(verdict), 0}, kMomentToEnd);
+}
+
+// A closed standard output (EBADF) was the user's wish; nobody misses what goes there.
+void Supervisor::notice_lost_output() {
+  const int error_number = parts_.pump.output_error();
+  if (cause_ || error_number == 0 || error_number == EBADF) return;
+  parts_.server.end_run("the run's standard output cannot be written");
+  end_because({Cause::Kind::output_lost, {}, error_number}, Nanoseconds(0));
+}
+
+void Supervisor::wait_for_output(Deadline deadline) {
+  PollSet polls;
+  parts_.signals.watch(polls);
+  parts_.pump.watch(polls);
+  polls.wait(deadline);
+  if (parts_.signals.next()) interrupted_again_ = true;
+}
+
+// All ranks are gone, so their pipes end now, unless something that escaped from them holds one open.
+void Supervisor::deliver_rest_of_output() {
+  const Deadline deadline(kLastOutputWait);
+  while (parts_.pump.streams_open() && !deadline.passed() && !interrupted_again_) wait_for_output(deadline);
+  parts_.pump.close_streams();
+}
+
+// As long as the reader likes when all is well; a failed run does not wait for it.
+void Supervisor::deliver_own_words() {
+  const Deadline deadline(cause_ ? kFailedDeliveryWait : Nanoseconds::max());
+  while (!parts_.pump.drained() && !deadline.passed() && !interrupted_again_) wait_for_output(deadline);
+}
+
+}  // namespace lockstep::launch

@@ -1,0 +1,69 @@
+// The mpi backend between processes that mpirun starts.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "lockstep/base/error.h"
+#include "lockstep/comm/plugin_backend.h"
+#include "lockstep/comm/registry.h"
+#include "tests/support/ranks.h"
+
+namespace lockstep::testing {
+namespace {
+
+// The exit code of `world` ranks running one scenario.
+int run_under_mpirun(int world, const std::string& scenario) {
+  const auto rank_program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "comm_mpi_rank";
+  const std::string command =
+      fmt::format("timeout 240 mpirun --allow-run-as-root --oversubscribe --bind-to none -n {} {} {}", world,
+                  rank_program.string(), scenario);
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+class MpiTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(MpiTest, GivesExactResultsForEveryCollectiveTypeAndSize) {
+  EXPECT_EQ(run_under_mpirun(GetParam(), "collectives"), 0);
+}
+
+TEST_P(MpiTest, GivesExactResultsWhenTensorsGoInPieces) {
+  EXPECT_EQ(run_under_mpirun(GetParam(), "pieces"), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, MpiTest, ::testing::Values(1, 2, 3, 5),
+                         [](const auto& ranks) { return std::to_string(ranks.param); });
+
+TEST(MpiSplitTest, FormsGroupsByColourOrderedByKey) {
+  EXPECT_EQ(run_under_mpirun(5, "split"), 0);
+}
+
+TEST(MpiQueueTest, KeepsOperationsOfTwoChannelsInFlight) {
+  EXPECT_EQ(run_under_mpirun(2, "in-flight"), 0);
+}
+
+TEST(MpiMovementTest, ShowsALatePeerAsPeerWait) {
+  EXPECT_EQ(run_under_mpirun(2, "peer-wait"), 0);
+}
+
+TEST(MpiBackendTest, IsAvailableWithoutMpirunButSaysWhyItCannotBeOpened) {
+  expect_ranks_succeed(1, [](Rank& rank) {
+    const comm::PluginBackend backend("mpi", comm::default_plugin_directory() / "backend_mpi.so");
+    const comm::Availability availability = backend.availability();
+    check(availability.available && availability.detail.find("MPI") != std::string::npos,
+          availability.detail);
+    try {
+      backend.open(rank.group, rank.store, {});
+    } catch (const base::DeviceError& error) {
+      check(std::string(error.what()).find("mpirun") != std::string::npos, error.what());
+      return;
+    }
+    check(false, "it cannot be opened without mpirun");
+  });
+}
+
+}  // namespace
+}  // namespace lockstep::testing

@@ -1,0 +1,259 @@
+#include "lockstep/comm/rendezvous/identity.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "lockstep/base/error.h"
+#include "lockstep/comm/rendezvous/meeting_place.h"
+#include "tests/comm/rendezvous/forked_ranks.h"
+
+namespace lockstep::comm {
+namespace {
+
+using ::testing::HasSubstr;
+
+class IdentityTest : public ::testing::Test {
+ protected:
+  IdentityTest() {
+    for (const char* name : {"RANK",
+                             "WORLD_SIZE",
+                             "LOCAL_RANK",
+                             "LOCAL_WORLD_SIZE",
+                             "MASTER_ADDR",
+                             "MASTER_PORT",
+                             "LOCKSTEP_TOKEN",
+                             "LOCKSTEP_SERVER",
+                             "OMPI_COMM_WORLD_RANK",
+                             "OMPI_COMM_WORLD_SIZE",
+                             "OMPI_COMM_WORLD_LOCAL_RANK",
+                             "OMPI_COMM_WORLD_LOCAL_SIZE",
+                             "OMPI_MCA_ess_base_jobid",
+                             "OMPI_MCA_orte_hnp_uri",
+                             "PMI_RANK",
+                             "PMI_SIZE",
+                             "PMI_JOBID",
+                             "PMIX_RANK",
+                             "PMIX_SIZE",
+                             "PMIX_NAMESPACE",
+                             "SLURM_PROCID",
+                             "SLURM_NTASKS",
+                             "SLURM_STEP_NUM_TASKS",
+                             "SLURM_STEP_NUM_NODES",
+                             "SLURM_LOCALID",
+                             "SLURM_JOB_ID",
+                             "SLURM_STEP_ID",
+                             "SLURM_STEP_NODELIST",
+                             "SLURM_JOB_NODELIST",
+                             "ENVIRONMENT",
+                             "TORCHELASTIC_USE_AGENT_STORE"})
+      ::unsetenv(name);
+    set({{"LOCKSTEP_STATE_DIR", state_.path()}});
+  }
+
+  static void set(const std::map<std::string, std::string>& variables) {
+    for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  static void set_torchrun() {
+    set({{"RANK", "1"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "29511"}});
+  }
+  static void set_mpirun() {
+    set({{"OMPI_COMM_WORLD_RANK", "2"},
+         {"OMPI_COMM_WORLD_SIZE", "3"},
+         {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
+         {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"},
+         {"PMIX_RANK", "2"},
+         {"PMIX_NAMESPACE", "1231028225"}});
+  }
+  static std::string complaint(const IdentityFlags& flags = {}) {
+    try {
+      find_identity(flags);
+    } catch (const base::ConfigError& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  }
+
+  const testing::TemporaryDirectory state_;
+};
+
+TEST_F(IdentityTest, IsAbsentWhereNothingNamesARank) {
+  EXPECT_FALSE(find_identity({}).has_value());
+}
+
+TEST_F(IdentityTest, ComesFromTorchrunsVariables) {
+  set_torchrun();
+  const Identity identity = find_identity({}).value();
+  EXPECT_EQ(identity.group.rank, 1);
+  EXPECT_EQ(identity.group.world, 4);
+  EXPECT_EQ(identity.source, "RANK");
+  EXPECT_EQ(identity.master_addr, "127.0.0.1");
+  EXPECT_EQ(identity.master_port, 29511);
+  EXPECT_FALSE(identity.local_known);
+  EXPECT_FALSE(identity.launcher_serves);
+  EXPECT_EQ(describe(identity), "rank 1 of 4, as RANK says; rank 0 serves at 127.0.0.1:29511");
+}
+
+TEST_F(IdentityTest, OfALocalRankComesFromTorchrunsVariablesToo) {
+  set_torchrun();
+  set({{"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}});
+  const Identity identity = find_identity({}).value();
+  EXPECT_TRUE(identity.local_known);
+  EXPECT_EQ(identity.group.local_rank, 1);
+  EXPECT_EQ(identity.group.local_world, 2);
+}
+
+TEST_F(IdentityTest, IsTheSameTokenForAllRanksOfOnePlaceAndAnotherElsewhere) {
+  set_torchrun();
+  const std::string first = find_identity({})->token;
+  set({{"RANK", "2"}});
+  EXPECT_EQ(find_identity({})->token, first);
+  set({{"MASTER_PORT", "29512"}});
+  EXPECT_NE(find_identity({})->token, first);
+}
+
+TEST_F(IdentityTest, TakesTheLaunchersTokenAndServer) {
+  set_mpirun();
+  set({{"LOCKSTEP_SERVER", "launcher"},
+       {"LOCKSTEP_TOKEN", "000102030405060708090a0b0c0d0e0f"},
+       {"MASTER_ADDR", "127.0.0.1"},
+       {"MASTER_PORT", "4000"}});
+  const Identity identity = find_identity({}).value();
+  EXPECT_TRUE(identity.launcher_serves);
+  EXPECT_EQ(identity.source, "OMPI_COMM_WORLD_RANK");
+  EXPECT_EQ(identity.group.rank, 2);
+  EXPECT_EQ(identity.token, "000102030405060708090a0b0c0d0e0f");
+  EXPECT_EQ(identity.master_port, 4000);
+}
+
+TEST_F(IdentityTest, NamesTheVariableThatIsMissing) {
+  set({{"RANK", "1"}});
+  EXPECT_THAT(complaint(), HasSubstr("RANK is set, but WORLD_SIZE is not"));
+  ::unsetenv("RANK");
+  set({{"WORLD_SIZE", "2"}});
+  EXPECT_THAT(complaint(), HasSubstr("WORLD_SIZE is set, but RANK is not"));
+  set({{"RANK", "1"}, {"MASTER_ADDR", "127.0.0.1"}});
+  EXPECT_THAT(complaint(), HasSubstr("MASTER_ADDR is set, MASTER_PORT is not"));
+}
+
+TEST_F(IdentityTest, NamesTheVariableThatIsNoNumber) {
+  set_torchrun();
+  set({{"RANK", "one"}});
+  EXPECT_THAT(complaint(), HasSubstr("RANK is 'one'"));
+  set({{"RANK", "-1"}});
+  EXPECT_THAT(complaint(), HasSubstr("RANK is -1"));
+  set({{"RANK", "1"}, {"MASTER_PORT", "70000"}});
+  EXPECT_THAT(complaint(), HasSubstr("MASTER_PORT is 70000"));
+}
+
+TEST_F(IdentityTest, RefusesARankOutsideTheWorld) {
+  set_torchrun();
+  set({{"RANK", "4"}});
+  EXPECT_THAT(complaint(), HasSubstr("no rank 4 in a world of 4"));
+}
+
+TEST_F(IdentityTest, PrefersFlagsAndRefusesFlagsAgainstRank) {
+  const IdentityFlags flags{3, 5, "127.0.0.1", 4001};
+  set_mpirun();
+  const Identity identity = find_identity(flags).value();
+  EXPECT_EQ(identity.source, "flags");
+  EXPECT_EQ(identity.group.rank, 3);
+  EXPECT_EQ(identity.master_port, 4001);
+  ASSERT_EQ(identity.disagreements.size(), 2U);
+  EXPECT_THAT(identity.disagreements[0], HasSubstr("OMPI_COMM_WORLD_RANK says rank 2 of 3"));
+  set_torchrun();
+  EXPECT_THAT(complaint(flags), HasSubstr("the flags say rank 3, but RANK is 1"));
+}
+
+TEST_F(IdentityTest, PrefersRankToMpirunAndLogsTheDisagreement) {
+  set_mpirun();
+  set_torchrun();
+  const Identity identity = find_identity({}).value();
+  EXPECT_EQ(identity.source, "RANK");
+  ASSERT_FALSE(identity.disagreements.empty());
+  EXPECT_THAT(identity.disagreements[0],
+              HasSubstr("RANK says rank 1 of 4, OMPI_COMM_WORLD_RANK says rank 2 of 3"));
+}
+
+TEST_F(IdentityTest, OfMpirunMeetsThroughAFileNamedAfterTheJob) {
+  set_mpirun();
+  const Identity identity = find_identity({}).value();
+  EXPECT_TRUE(identity.master_addr.empty());
+  EXPECT_THAT(identity.job, HasSubstr("1231028225"));
+  EXPECT_TRUE(identity.disagreements.empty());
+  EXPECT_EQ(identity.group.local_world, 3);
+}
+
+TEST_F(IdentityTest, OfMpirunOnSeveralHostsAsksForAMeetingPlace) {
+  set_mpirun();
+  set({{"OMPI_COMM_WORLD_LOCAL_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}});
+  EXPECT_THAT(complaint(), HasSubstr("several hosts"));
+  EXPECT_THAT(complaint(), HasSubstr("set MASTER_ADDR"));
+}
+
+TEST_F(IdentityTest, ComesFromPmiAndFromPmixWithSlurmsWorld) {
+  set({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"PMI_JOBID", "7"}});
+  EXPECT_EQ(find_identity({})->source, "PMI_RANK");
+  ::unsetenv("PMI_RANK");
+  ::unsetenv("PMI_SIZE");
+  set({{"PMIX_RANK", "1"}});
+  EXPECT_THAT(complaint(), HasSubstr("nothing says how many ranks"));
+  set({{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}, {"SLURM_STEP_ID", "0"}, {"SLURM_JOB_ID", "9"}});
+  EXPECT_EQ(find_identity({})->group.world, 2);
+}
+
+TEST_F(IdentityTest, ComesFromSlurmOnlyWithMoreThanOneTask) {
+  set({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_ID", "77"}, {"SLURM_STEP_ID", "0"}});
+  EXPECT_FALSE(find_identity({}).has_value());
+  set({{"SLURM_NTASKS", "2"}, {"SLURM_LOCALID", "0"}, {"SLURM_STEP_NODELIST", "node[03-04]"}});
+  const Identity identity = find_identity({}).value();
+  EXPECT_EQ(identity.source, "SLURM_PROCID");
+  EXPECT_EQ(identity.master_addr, "node03");
+  EXPECT_GE(identity.master_port, 20000);
+  EXPECT_LE(identity.master_port, 59999);
+  set({{"SLURM_PROCID", "1"}});
+  EXPECT_EQ(find_identity({})->master_port, identity.master_port);
+  EXPECT_EQ(find_identity({})->token, identity.token);
+}
+
+TEST_F(IdentityTest, IsAbsentInASlurmBatchScript) {
+  set({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_JOB_ID", "77"}, {"ENVIRONMENT", "BATCH"}});
+  EXPECT_FALSE(find_identity({}).has_value());
+}
+
+TEST_F(IdentityTest, StepsAsideForTorchrunsOwnStore) {
+  set_torchrun();
+  set({{"TORCHELASTIC_USE_AGENT_STORE", "True"}});
+  EXPECT_EQ(find_identity({})->master_port, 29512);
+}
+
+TEST_F(IdentityTest, OfAWorldOfOneNeedsNoMeetingPlace) {
+  set({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
+  EXPECT_EQ(find_identity({})->master_port, 0);
+  EXPECT_TRUE(find_identity({})->local_known);
+}
+
+TEST(SlurmHosts, FirstOneIsFoundInEveryFormOfList) {
+  EXPECT_EQ(first_slurm_host("alpha"), "alpha");
+  EXPECT_EQ(first_slurm_host("alpha,beta[1-3]"), "alpha");
+  EXPECT_EQ(first_slurm_host("node[03-05,9],other7"), "node03");
+  EXPECT_EQ(first_slurm_host("node[7]-ib"), "node7-ib");
+}
+
+TEST(MeetingFile, IsWholeOrAbsentAndGoesWithItsWriter) {
+  const testing::TemporaryDirectory directory;
+  const MeetingFile reader("job 1", directory.path() + "/run");
+  EXPECT_FALSE(reader.read().has_value());
+  {
+    MeetingFile writer("job 1", directory.path() + "/run");
+    writer.write({"127.0.0.1", 4002});
+    EXPECT_EQ(reader.read()->port, 4002);
+    EXPECT_FALSE(MeetingFile("job 2", directory.path() + "/run").read().has_value());
+  }
+  EXPECT_FALSE(reader.read().has_value());
+}
+
+}  // namespace
+}  // namespace lockstep::comm

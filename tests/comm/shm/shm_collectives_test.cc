@@ -1,0 +1,48 @@
+// Every collective over shm, between real processes.
+#include <gtest/gtest.h>
+
+#include "lockstep/comm/shm/shm_backend.h"
+#include "tests/support/collective_cases.h"
+#include "tests/support/ranks.h"
+
+namespace lockstep::testing {
+namespace {
+
+constexpr std::size_t kLargest = (std::size_t{1} << 20) + 64;
+
+std::unique_ptr<comm::Communicator> open_shm(Rank& self) {
+  comm::OpenOptions options;
+  options.timeout = std::chrono::seconds(60);
+  return comm::ShmBackend().open(self.group, self.store, options);
+}
+
+class ShmCollectives : public ::testing::TestWithParam<int> {};
+
+TEST_P(ShmCollectives, GiveExactResultsForEveryTypeSizeAndPlace) {
+  const std::vector<CollectiveCase> cases = collective_cases(full_matrix());
+  expect_ranks_succeed(
+      GetParam(),
+      [&cases](Rank& self) {
+        const auto communicator = open_shm(self);
+        CaseMemory memory(*communicator, kLargest);
+        for (const CollectiveCase& test : cases) run_case(*communicator, memory, test);
+      },
+      std::chrono::minutes(10));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, ShmCollectives, ::testing::Values(1, 2, 3, 5, 8));
+
+TEST(ShmCollectivesTest, ReduceSixtyFourMebibytesExactly) {
+  for (const int world : {2, 4})
+    expect_ranks_succeed(world, [](Rank& self) {
+      const auto communicator = open_shm(self);
+      CaseMemory memory(*communicator, (std::size_t{64} << 20) / static_cast<std::size_t>(self.group.world));
+      for (const bool owned : {false, true})
+        run_case(*communicator, memory,
+                 {comm::Collective::all_reduce, comm::ElementType::f32, comm::ReduceOp::sum,
+                  std::size_t{16} << 20, owned, true, false, false});
+    });
+}
+
+}  // namespace
+}  // namespace lockstep::testing

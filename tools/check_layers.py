@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Checks that the tree keeps to the architecture: who includes whom, where torch may be, what is built.
+
+Usage: tools/check_layers.py [ROOT]. Prints one line `file:line: rule; what is allowed` for each violation and
+exits 1 if there is any. docs/architecture.md explains the table.
+"""
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Module:
+    may_include: frozenset  # other modules, besides base and itself
+    torch: bool = False
+
+
+def module(*may_include, torch=False):
+    return Module(frozenset(may_include), torch)
+
+
+MODULES = {
+    "base": module(),
+    "record": module(),
+    "measure": module("record"),
+    "device": module("measure", "record"),
+    "comm": module("measure", "device"),
+    "data": module("record"),
+    "models": module("record", torch=True),
+    "parallel": module("comm", "device", "measure", "models", "record", torch=True),
+    "train": module("data", "models", "parallel", "comm", "device", "measure", "record", torch=True),
+    "launch": module("comm", "device", "record"),
+    "lab": module("launch", "measure", "record"),
+    "predict": module("measure", "record"),
+    "report": module("lab", "predict", "measure", "record"),
+    "cli": module("record", "measure", "device", "comm", "data", "launch", "lab", "predict", "report"),
+}
+
+# Folders that are shared objects of their own: opened at run time, included by nobody else.
+PLUGINS = ("comm/gloo", "comm/mpi", "comm/nccl")
+
+# Folders in which a torch-free module meets torch: only there, and included only by modules that have torch.
+TORCH_EDGES = ("data/torch",)
+
+# Where a module may include only a part of another: (who, whom) -> the folder.
+NARROWED = {("launch", "comm"): "comm/rendezvous"}
+
+SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
+BUILT_SUFFIXES = {".cc", ".cu"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+TORCH_HEADER = re.compile(r"^(torch|ATen|c10|caffe2)/")
+
+
+@dataclass(frozen=True)
+class Violation:
+    file: Path
+    line: int
+    text: str
+
+    def __str__(self):
+        return f"{self.file}:{self.line}: {self.text}"
+
+
+def includes_of(path):
+    """Yields (line number, header) for each include of a file."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        found = INCLUDE.match(line)
+        if found:
+            yield number, found.group(1)
+
+
+def allowed_text(name):
+    allowed = sorted((MODULES[name].may_include | {"base"}) - {name})
+    return "allowed: " + (", ".join(allowed) or "nothing but itself")
+
+
+def check_include(file, module_name, number, header):
+    """The violation an include is, or None."""
+    parts = header.split("/")
+    if TORCH_HEADER.match(header) and not may_use_torch(file, module_name):
+        return Violation(file, number, f"{module_name} is torch-free and includes <{header}>; "
+                         "torch is allowed in: " + ", ".join(m for m in MODULES if MODULES[m].torch))
+    if parts[0] != "lockstep" or len(parts) < 3:
+        return None
+    target = parts[1]
+    if target not in MODULES:
+        return Violation(file, number, f"<{header}> names no module; modules: {', '.join(MODULES)}")
+    if target not in MODULES[module_name].may_include | {module_name, "base"}:
+        return Violation(file, number, f"{module_name} may not include {target} ({header}); {allowed_text(module_name)}")
+    return (check_narrowed(file, module_name, number, header) or check_plugin(file, number, header) or
+            check_torch_edge(file, module_name, number, header))
+
+
+def at_torch_edge(name):
+    return any(name.startswith(f"lockstep/{edge}/") for edge in TORCH_EDGES)
+
+
+def may_use_torch(file, module_name):
+    return MODULES[module_name].torch or at_torch_edge(file.as_posix())
+
+
+def check_torch_edge(file, module_name, number, header):
+    if at_torch_edge(header) and not may_use_torch(file, module_name):
+        return Violation(file, number, f"{module_name} is torch-free and includes {header}, which is not; "
+                         "allowed in: " + ", ".join(m for m in MODULES if MODULES[m].torch))
+    return None
+
+
+def check_narrowed(file, module_name, number, header):
+    part = NARROWED.get((module_name, header.split("/")[1]))
+    if part and not header.startswith(f"lockstep/{part}/"):
+        return Violation(file, number, f"{module_name} may include only a part of {header.split('/')[1]} "
+                         f"({header}); allowed: lockstep/{part}/")
+    return None
+
+
+def check_plugin(file, number, header):
+    for plugin in PLUGINS:
+        inside = f"lockstep/{plugin}/"
+        if header.startswith(inside) and inside not in file.as_posix():
+            return Violation(file, number, f"{plugin} is a plugin and is included by nobody ({header}); "
+                             "allowed: comm/backend.h and the registry")
+    return None
+
+
+def module_files(root):
+    """Yields (module name, path) for each source file under lockstep/."""
+    for path in sorted((root / "lockstep").rglob("*")):
+        parts = path.relative_to(root).parts
+        if path.is_file() and path.suffix in SOURCE_SUFFIXES and len(parts) > 2:
+            yield parts[1], path
+
+
+def check_includes(root):
+    for name, path in module_files(root):
+        file = path.relative_to(root)
+        if name not in MODULES:
+            yield Violation(file, 1, f"lockstep/{name} is in no row of the table of modules (tools/check_layers.py)")
+            continue
+        for number, header in includes_of(path):
+            violation = check_include(file, name, number, header)
+            if violation:
+                yield violation
+
+
+def listed_sources(root):
+    """The absolute paths of all files that some CMakeLists.txt names."""
+    listed = set()
+    for lists in [*root.glob("CMakeLists.txt"), *(p for top in ("lockstep", "tests", "bench", "examples")
+                                                  for p in (root / top).rglob("CMakeLists.txt"))]:
+        text = re.sub(r"#.*", "", lists.read_text(encoding="utf-8"))
+        # Names in quotes, behind variables and bare; a foreach over names without suffix is not understood.
+        for word in re.findall(r"[^\s()\"]+\.(?:cc|cu|py)\b", text):
+            word = re.sub(r"\$\{(CMAKE_CURRENT_SOURCE_DIR|CMAKE_CURRENT_LIST_DIR)\}/", "", word)
+            base = root if "${CMAKE_SOURCE_DIR}/" in word or "${PROJECT_SOURCE_DIR}/" in word else lists.parent
+            listed.add((base / re.sub(r"\$\{\w+\}/", "", word)).resolve())
+    return listed
+
+
+def check_built(root):
+    """Every source of ours and every test is named by a build file."""
+    listed = listed_sources(root)
+    for top, patterns in (("lockstep", ("*.cc", "*.cu")), ("tests", ("*_test.cc", "*_test.cu", "*_test.py"))):
+        for pattern in patterns:
+            for path in sorted((root / top).rglob(pattern)):
+                if path.resolve() not in listed:
+                    yield Violation(path.relative_to(root), 1, "no CMakeLists.txt names it, so nothing builds it; "
+                                    f"add it to the list in {path.parent.relative_to(root)}/CMakeLists.txt")
+
+
+def check_cli_is_last(root):
+    """Nothing outside cli includes it; tests and benchmarks of it may."""
+    for top in ("bench", "examples"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix not in SOURCE_SUFFIXES:
+                continue
+            for number, header in includes_of(path):
+                if header.startswith("lockstep/cli/"):
+                    yield Violation(path.relative_to(root), number, f"nothing includes cli ({header})")
+
+
+def check_readmes(root):
+    for folder in sorted(p for p in (root / "lockstep").iterdir() if p.is_dir()):
+        if not (folder / "README.md").is_file():
+            yield Violation(folder.relative_to(root) / "README.md", 1, "is missing; every module has a short README.md")
+
+
+def opens_with_purpose(path):
+    """With a comment, or, where a header of ours says it, with that header: the one implemented or tested."""
+    with path.open(encoding="utf-8") as lines:
+        first = lines.readline()
+    return first.startswith("//") or path.suffix in BUILT_SUFFIXES and first.startswith('#include "lockstep/')
+
+
+def check_purpose(root):
+    for top in ("lockstep", "tests", "bench", "examples"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in SOURCE_SUFFIXES and not opens_with_purpose(path):
+                yield Violation(path.relative_to(root), 1, "does not open with what it is for; "
+                                "allowed: a // comment on the first line, or in a .cc the header it implements or tests")
+
+
+CHECKS = (check_includes, check_built, check_cli_is_last, check_readmes, check_purpose)
+
+
+def main(arguments):
+    root = Path(arguments[1] if len(arguments) > 1 else Path(__file__).resolve().parent.parent).resolve()
+    violations = [violation for check in CHECKS for violation in check(root)]
+    for violation in violations:
+        print(violation)
+    print(f"layers: {len(violations)} violations" if violations else "layers: the tree keeps to the table")
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
