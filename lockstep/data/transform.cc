@@ -92,7 +92,7 @@ void Transform::write_image(const ImageView& image, const Change& change, float*
     const auto index = static_cast<std::size_t>(channel);
     if (resampler_) {
       scratch.plane.resize(pixels);
-      resampler_->run(image.plane(source), scratch.plane.data(), scratch.rows);
+      if (source == channel) resampler_->run(image.plane(source), scratch.plane.data(), scratch.rows);
       write_plane(scratch.plane.data(), change, channel, out);
     } else if (plain) {
       write_row(image.plane(source), static_cast<int>(pixels), 0, scale_[index], bias_[index], out);
