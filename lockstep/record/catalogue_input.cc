@@ -70,15 +70,14 @@ std::optional<Problem> size_problem(const RunSpec& spec) {
   return std::nullopt;
 }
 
-std::optional<Problem> patch_problem(const RunSpec& spec) {
-  const Options options = model_options(spec);
-  if (!options.contains("patch") || options.at("patch") < 1) return std::nullopt;
-  const int patch = static_cast<int>(options.at("patch"));
+std::optional<Problem> multiple_problem(const RunSpec& spec) {
+  const int multiple = model_entry(spec.model).side_multiple;
   const ImageShape shape = input_shape(spec);
-  if (shape.height % patch == 0 && shape.width % patch == 0) return std::nullopt;
-  const int near = std::max(1, (shape.height + patch / 2) / patch) * patch;
-  return Problem{"image_size", std::to_string(shape.height),
-                 fmt::format("it must be a multiple of the patch, {}", patch),
+  if (shape.height % multiple == 0 && shape.width % multiple == 0) return std::nullopt;
+  const int side = std::max(shape.height, shape.width);
+  const int near = (side + multiple - 1) / multiple * multiple;
+  return Problem{"image_size", std::to_string(side),
+                 fmt::format("model {} needs sides that are multiples of {}", spec.model, multiple),
                  fmt::format("image_size {}", near)};
 }
 
@@ -99,7 +98,8 @@ ImageShape input_shape(const RunSpec& spec) {
   const int channels = model.channels > 0 ? model.channels : own.channels;
   if (spec.image_size)
     return {channels, static_cast<int>(*spec.image_size), static_cast<int>(*spec.image_size)};
-  return {channels, std::max(own.height, model.smallest_image), std::max(own.width, model.smallest_image)};
+  return {channels, std::max(own.height, model.smallest_default),
+          std::max(own.width, model.smallest_default)};
 }
 
 std::vector<Problem> input_problems(const RunSpec& spec) {
@@ -107,7 +107,7 @@ std::vector<Problem> input_problems(const RunSpec& spec) {
   for (const auto& [name, value] : spec.model_options) {
     if (auto problem = option_problem(spec, name, value)) problems.push_back(*problem);
   }
-  for (const auto check : {heads_problem, size_problem, patch_problem}) {
+  for (const auto check : {heads_problem, size_problem, multiple_problem}) {
     if (auto problem = check(spec)) problems.push_back(*problem);
   }
   return problems;

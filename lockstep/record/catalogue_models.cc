@@ -10,19 +10,18 @@
 namespace lockstep::record {
 namespace {
 
-constexpr std::array<ModelOption, 4> kVitOptions = {{
+constexpr std::array<ModelOption, 3> kVitOptions = {{
     {"width", 16, 1, "width of a token; a multiple of heads"},
     {"depth", 2, 1, "blocks"},
     {"heads", 4, 1, "attention heads of a block"},
-    {"patch", 4, 1, "side of a patch in pixels; the image must be a multiple of it"},
 }};
 constexpr std::array<ModelOption, 2> kDeepwideOptions = {{
+    {"width", 64, 1, "channels of each layer"},
     {"depth", 8, 1, "layers"},
-    {"width", 256, 1, "channels of each layer"},
 }};
 constexpr std::array<ModelOption, 2> kRestorerOptions = {{
-    {"depth", 6, 2, "convolutions"},
     {"width", 32, 1, "channels of each hidden layer"},
+    {"depth", 8, 2, "convolutions"},
 }};
 constexpr std::array<ModelOption, 1> kResnetCifarOptions = {{
     {"width", 64, 1, "channels of the first stage"},
@@ -32,24 +31,25 @@ constexpr ImageShape kAdapts = {};
 constexpr auto kLabels = Task::classification;
 
 constexpr std::array<ModelEntry, 11> kModels = {{
-    {"lenet5", kLabels, 0, 28, kAdapts, {}, "LeNet-5 with ReLU and max-pooling, for quick runs"},
-    {"vit", kLabels, 0, 4, kAdapts, kVitOptions, "a small vision transformer; 5,322 parameters on MNIST"},
-    {"resnet18", kLabels, 3, 32, kAdapts, {}, "ResNet-18 as torchvision builds it"},
-    {"resnet18-cifar", kLabels, 0, 8, kAdapts, kResnetCifarOptions,
+    {"lenet5", kLabels, 0, 12, 12, 1, kAdapts, {}, "LeNet-5 with ReLU and max-pooling, for quick runs"},
+    {"vit", kLabels, 0, 4, 8, 4, kAdapts, kVitOptions,
+     "a small vision transformer; 5,322 parameters on MNIST"},
+    {"resnet18", kLabels, 3, 1, 1, 1, kAdapts, {}, "ResNet-18 as torchvision builds it"},
+    {"resnet18-cifar", kLabels, 0, 1, 1, 1, kAdapts, kResnetCifarOptions,
      "ResNet-18 with a 3x3 stem and no max-pooling, for small images"},
-    {"squeezenet1_0", kLabels, 3, 32, kAdapts, {}, "SqueezeNet 1.0 as torchvision builds it"},
-    {"densenet121", kLabels, 3, 32, kAdapts, {}, "DenseNet-121 as torchvision builds it"},
-    {"alexnet", kLabels, 3, 64, kAdapts, {}, "AlexNet as torchvision builds it"},
-    {"vgg16", kLabels, 3, 32, kAdapts, {}, "VGG-16 as torchvision builds it"},
-    {"pilotnet", Task::steering, 3, 66, {3, 66, 200}, {}, "NVIDIA's steering network"},
-    {"deepwide", kLabels, 0, 8, kAdapts, kDeepwideOptions,
+    {"squeezenet1_0", kLabels, 3, 21, 21, 1, kAdapts, {}, "SqueezeNet 1.0 as torchvision builds it"},
+    {"densenet121", kLabels, 3, 29, 32, 1, kAdapts, {}, "DenseNet-121 as torchvision builds it"},
+    {"alexnet", kLabels, 3, 63, 64, 1, kAdapts, {}, "AlexNet as torchvision builds it"},
+    {"vgg16", kLabels, 3, 32, 32, 1, kAdapts, {}, "VGG-16 as torchvision builds it"},
+    {"pilotnet", Task::steering, 3, 66, 66, 1, {3, 66, 200}, {}, "NVIDIA's steering network"},
+    {"deepwide", kLabels, 0, 1, 1, 1, kAdapts, kDeepwideOptions,
      "as deep and as wide as asked for: made to exhaust memory"},
-    {"restorer", Task::restoration, 0, 16, kAdapts, kRestorerOptions,
+    {"restorer", Task::restoration, 0, 1, 1, 1, kAdapts, kRestorerOptions,
      "a small residual network that removes noise, judged by PSNR"},
 }};
 
 constexpr ModelEntry kModelFile = {
-    "a TorchScript file", Task::any, 0, 1, kAdapts, {}, "a user's TorchScript module (FILE.pt)"};
+    "a TorchScript file", Task::any, 0, 1, 1, 1, kAdapts, {}, "a user's TorchScript module (FILE.pt)"};
 
 }  // namespace
 

@@ -18,9 +18,11 @@ struct ModelOption {
 struct ModelEntry {
   std::string_view name;
   Task task;
-  int channels;        // what it takes; 0: as many as the data has
-  int smallest_image;  // the smallest height and width it works on
-  ImageShape fixed;    // the only input it takes; zeros when it adapts
+  int channels;          // what it takes; 0: as many as the data has
+  int smallest_image;    // the side below which it cannot run
+  int smallest_default;  // the side that smaller images are resized to when no image size is asked for
+  int side_multiple;     // height and width must be multiples of it
+  ImageShape fixed;      // the only input it takes; zeros when it adapts
   std::span<const ModelOption> options;
   std::string_view description;
 };

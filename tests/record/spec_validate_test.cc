@@ -64,7 +64,7 @@ TEST(SpecValidation, checks_the_models_options_by_name) {
 
 TEST(SpecValidation, checks_the_image_size) {
   EXPECT_THAT(complaint({{"model", "alexnet"}, {"image_size", "32"}}),
-              HasSubstr("nearest that works: image_size 64."));
+              HasSubstr("nearest that works: image_size 63."));
   EXPECT_THAT(complaint({{"model", "pilotnet"}, {"data", "road"}, {"image_size", "32"}}),
               HasSubstr("66x200 images only"));
   EXPECT_THAT(complaint({{"model", "vit"}, {"image_size", "30"}}), HasSubstr("image_size 32"));
