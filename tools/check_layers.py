@@ -27,7 +27,7 @@ MODULES = {
     "measure": module("record"),
     "device": module("measure", "record"),
     "comm": module("measure", "device"),
-    "data": module("record", torch=True),
+    "data": module("record"),
     "models": module("record", torch=True),
     "parallel": module("comm", "device", "measure", "models", "record", torch=True),
     "train": module("data", "models", "parallel", "comm", "device", "measure", "record", torch=True),
@@ -35,11 +35,14 @@ MODULES = {
     "lab": module("launch", "measure", "record"),
     "predict": module("measure", "record"),
     "report": module("lab", "predict", "measure", "record"),
-    "cli": module("record", "measure", "device", "comm", "launch", "lab", "predict", "report"),
+    "cli": module("record", "measure", "device", "comm", "data", "launch", "lab", "predict", "report"),
 }
 
 # Folders that are shared objects of their own: opened at run time, included by nobody else.
 PLUGINS = ("comm/gloo", "comm/mpi", "comm/nccl")
+
+# Folders in which a torch-free module meets torch: only there, and included only by modules that have torch.
+TORCH_EDGES = ("data/torch",)
 
 # Where a module may include only a part of another: (who, whom) -> the folder.
 NARROWED = {("launch", "comm"): "comm/rendezvous"}
@@ -76,7 +79,7 @@ def allowed_text(name):
 def check_include(file, module_name, number, header):
     """The violation an include is, or None."""
     parts = header.split("/")
-    if TORCH_HEADER.match(header) and not MODULES[module_name].torch:
+    if TORCH_HEADER.match(header) and not may_use_torch(file, module_name):
         return Violation(file, number, f"{module_name} is torch-free and includes <{header}>; "
                          "torch is allowed in: " + ", ".join(m for m in MODULES if MODULES[m].torch))
     if parts[0] != "lockstep" or len(parts) < 3:
@@ -86,7 +89,23 @@ def check_include(file, module_name, number, header):
         return Violation(file, number, f"<{header}> names no module; modules: {', '.join(MODULES)}")
     if target not in MODULES[module_name].may_include | {module_name, "base"}:
         return Violation(file, number, f"{module_name} may not include {target} ({header}); {allowed_text(module_name)}")
-    return check_narrowed(file, module_name, number, header) or check_plugin(file, number, header)
+    return (check_narrowed(file, module_name, number, header) or check_plugin(file, number, header) or
+            check_torch_edge(file, module_name, number, header))
+
+
+def at_torch_edge(name):
+    return any(name.startswith(f"lockstep/{edge}/") for edge in TORCH_EDGES)
+
+
+def may_use_torch(file, module_name):
+    return MODULES[module_name].torch or at_torch_edge(file.as_posix())
+
+
+def check_torch_edge(file, module_name, number, header):
+    if at_torch_edge(header) and not may_use_torch(file, module_name):
+        return Violation(file, number, f"{module_name} is torch-free and includes {header}, which is not; "
+                         "allowed in: " + ", ".join(m for m in MODULES if MODULES[m].torch))
+    return None
 
 
 def check_narrowed(file, module_name, number, header):

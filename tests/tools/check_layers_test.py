@@ -61,6 +61,13 @@ class CheckLayersTest(unittest.TestCase):
         self.write("lockstep/models/unit.h", "// A unit.\n#include <ATen/core/Tensor.h>\n")
         self.assertEqual(self.check()[0], 0)
 
+    def test_torch_at_the_edge_of_a_torch_free_module_stays_there(self):
+        self.write("lockstep/data/README.md", "# a module\n")
+        self.write("lockstep/data/torch/tensors.h", "// Tensors.\n#include <ATen/core/Tensor.h>\n")
+        self.assertEqual(self.check()[0], 0)
+        self.write("lockstep/cli/data.h", '// Data.\n#include "lockstep/data/torch/tensors.h"\n')
+        self.expect_violation("lockstep/cli/data.h:2:", "torch-free")
+
     def test_nothing_includes_cli(self):
         self.write("lockstep/launch/start.h", '// Start.\n#include "lockstep/cli/flags.h"\n')
         self.expect_violation("lockstep/launch/start.h:2:", "may not include cli")

@@ -1,0 +1,27 @@
+// Reading data files whole. Every failure is a DataError that names the file and the next step.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lockstep::data {
+
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes read_file(const std::filesystem::path& file);
+
+bool is_gzip(std::span<const std::uint8_t> bytes);
+// Unpacks one or more gzip members. A truncated or corrupted stream is refused; `name` leads the message.
+Bytes gunzip(std::span<const std::uint8_t> packed, const std::string& name);
+
+// The file's content, unpacked when it is gzip. `file` may lie there as itself or with .gz appended.
+Bytes read_maybe_gzip(const std::filesystem::path& file);
+bool exists_maybe_gzip(const std::filesystem::path& file);
+
+// Regular files below a directory whose names end like PNG or JPEG images, sorted by path.
+std::vector<std::filesystem::path> image_files(const std::filesystem::path& directory);
+
+}  // namespace lockstep::data

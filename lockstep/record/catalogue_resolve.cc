@@ -1,0 +1,39 @@
+#include "lockstep/record/catalogue_resolve.h"
+
+namespace lockstep::record {
+namespace {
+
+constexpr std::int64_t kDefaultBatchPerWorker = 32;
+
+std::string chosen(const std::string& given, std::string automatic) {
+  return given == "auto" ? std::move(automatic) : given;
+}
+
+std::string automatic_backend(const Combination& run) {
+  if (run.strategy == "single" || run.strategy == "dp") return "local";
+  if (run.device == "cuda") return "nccl";
+  return run.hosts > 1 || run.engine == "torch" ? "gloo" : "shm";
+}
+
+}  // namespace
+
+Combination resolve(const RunSpec& spec, const Surroundings& surroundings) {
+  Combination run;
+  run.engine = spec.engine;
+  run.model = spec.model;
+  run.data = spec.data;
+  run.workers = static_cast<int>(spec.workers);
+  run.hosts = surroundings.hosts;
+  run.device = chosen(spec.device, surroundings.gpus > 0 ? "cuda" : "cpu");
+  run.strategy = chosen(spec.strategy, spec.workers == 1 ? "single" : "ddp");
+  run.backend = chosen(spec.backend, automatic_backend(run));
+  return run;
+}
+
+BatchSizes batch_sizes(const RunSpec& spec) {
+  if (spec.global_batch) return {(*spec.global_batch + spec.workers - 1) / spec.workers, *spec.global_batch};
+  const std::int64_t per_worker = spec.batch_size.value_or(kDefaultBatchPerWorker);
+  return {per_worker, per_worker * spec.workers};
+}
+
+}  // namespace lockstep::record

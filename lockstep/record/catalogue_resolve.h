@@ -1,0 +1,37 @@
+// A run as a point in the five dimensions, with every `auto` replaced by what it stands for here.
+#pragma once
+
+#include <string>
+
+#include "lockstep/record/spec.h"
+
+namespace lockstep::record {
+
+// What the choice depends on besides the spec.
+struct Surroundings {
+  int hosts = 1;
+  int gpus = 0;  // that a worker of this run could use
+};
+
+struct Combination {
+  std::string engine;
+  std::string model;
+  std::string data;
+  std::string strategy;
+  std::string backend;
+  std::string device;
+  int workers = 1;
+  int hosts = 1;
+};
+
+Combination resolve(const RunSpec& spec, const Surroundings& surroundings);
+
+// Batch per worker and global batch of a spec that passed validation. A global batch that the workers do not
+// divide evenly gives the larger share as per_worker.
+struct BatchSizes {
+  std::int64_t per_worker;
+  std::int64_t global;
+};
+BatchSizes batch_sizes(const RunSpec& spec);
+
+}  // namespace lockstep::record

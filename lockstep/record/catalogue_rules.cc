@@ -1,0 +1,145 @@
+#include "lockstep/record/catalogue_rules.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+#include "lockstep/base/text.h"
+#include "lockstep/record/catalogue_data.h"
+#include "lockstep/record/catalogue_models.h"
+#include "lockstep/record/catalogue_strategies.h"
+
+namespace lockstep::record {
+namespace {
+
+// A rule looks at a combination and complains, or not.
+using CombinationRule = std::optional<Problem> (*)(const Combination&);
+
+bool engine_has(const Combination& run, const StrategyEntry& strategy) {
+  return run.engine == "torch" ? strategy.in_torch : strategy.in_lockstep;
+}
+
+std::string strategies_of(const Combination& run) {
+  std::vector<std::string> names;
+  for (const StrategyEntry& entry : strategy_entries()) {
+    if (engine_has(run, entry)) names.emplace_back(entry.name);
+  }
+  return base::join(names, ", ");
+}
+
+std::optional<Problem> engine_lacks_strategy(const Combination& run) {
+  const StrategyEntry* entry = find_entry(strategy_entries(), run.strategy);
+  if (entry == nullptr || engine_has(run, *entry)) return std::nullopt;
+  const char* reason = run.engine == "torch" ? "PyTorch has no such strategy"
+                                             : "this version's engine does not have it yet; a later one will";
+  return Problem{"strategy", run.strategy, reason,
+                 fmt::format("strategy ddp (this engine has {})", strategies_of(run))};
+}
+
+std::optional<Problem> single_is_alone(const Combination& run) {
+  if (run.strategy != "single" || run.workers == 1) return std::nullopt;
+  return Problem{"strategy", run.strategy,
+                 fmt::format("it is one worker, and {} were asked for", run.workers),
+                 "strategy ddp, or workers 1"};
+}
+
+std::optional<Problem> dp_is_one_process(const Combination& run) {
+  if (run.strategy != "dp" || run.backend == "local") return std::nullopt;
+  return Problem{"backend", run.backend,
+                 "strategy dp is one process whose replicas exchange tensors by backend local only",
+                 "backend local, or strategy ddp"};
+}
+
+std::optional<Problem> dp_is_one_host(const Combination& run) {
+  if (run.strategy != "dp" || run.hosts == 1) return std::nullopt;
+  return Problem{"strategy", run.strategy,
+                 fmt::format("it is one process, and there are {} hosts", run.hosts),
+                 "strategy ddp over backend gloo"};
+}
+
+std::optional<Problem> local_is_one_process(const Combination& run) {
+  if (run.backend != "local" || run.strategy == "dp" || run.strategy == "single") return std::nullopt;
+  return Problem{
+      "backend", run.backend,
+      fmt::format("it joins replicas inside one process, and the workers of strategy {} are processes",
+                  run.strategy),
+      run.hosts > 1 ? "backend gloo" : "backend shm"};
+}
+
+std::optional<Problem> nccl_needs_cuda(const Combination& run) {
+  if (run.backend != "nccl" || run.device == "cuda") return std::nullopt;
+  return Problem{"backend", run.backend,
+                 fmt::format("it moves memory of GPUs only, and device is {}", run.device),
+                 run.hosts > 1 ? "backend gloo, or device cuda" : "backend shm, or device cuda"};
+}
+
+std::optional<Problem> cuda_needs_nccl(const Combination& run) {
+  const bool moves_host_memory = run.backend == "shm" || run.backend == "gloo" || run.backend == "mpi";
+  if (run.device != "cuda" || run.engine != "lockstep" || !moves_host_memory) return std::nullopt;
+  return Problem{"backend", run.backend, "it moves memory of the host, and device is cuda",
+                 "backend nccl, or device cpu"};
+}
+
+std::optional<Problem> shm_is_one_host(const Combination& run) {
+  if (run.backend != "shm" || run.hosts == 1) return std::nullopt;
+  return Problem{"backend", run.backend,
+                 fmt::format("memory is shared inside one host, and there are {} hosts", run.hosts),
+                 "backend gloo"};
+}
+
+std::optional<Problem> torch_has_its_own_backends(const Combination& run) {
+  if (run.engine != "torch" || (run.backend != "shm" && run.backend != "mpi")) return std::nullopt;
+  return Problem{"backend", run.backend, "engine torch moves its bytes by PyTorch's own gloo or nccl",
+                 run.device == "cuda" ? "backend nccl" : "backend gloo"};
+}
+
+std::optional<Problem> torch_dp_needs_gpus(const Combination& run) {
+  if (run.engine != "torch" || run.strategy != "dp" || run.device == "cuda") return std::nullopt;
+  return Problem{"strategy", run.strategy,
+                 fmt::format("PyTorch's DataParallel needs GPUs, and device is {}", run.device),
+                 "strategy ddp"};
+}
+
+// The first data set that a model of this task can learn from, preferring ones that need no file.
+std::string sets_for(Task task) {
+  std::vector<std::string> names;
+  for (const DataEntry& entry : data_entries()) {
+    if (entry.task != task) continue;
+    names.push_back(entry.source == Source::users_path ? fmt::format("{}:PATH", entry.name)
+                                                       : std::string(entry.name));
+  }
+  return base::join(names, ", ");
+}
+
+std::optional<Problem> model_fits_data(const Combination& run) {
+  const ModelEntry& model = model_entry(run.model);
+  const DataEntry& data = data_entry(run.data);
+  if (model.task == Task::any || model.task == data.task) return std::nullopt;
+  return Problem{
+      "data", run.data,
+      fmt::format("it is for {}, and model {} is for {}", name_of(data.task), run.model, name_of(model.task)),
+      fmt::format("data {}", sets_for(model.task))};
+}
+
+constexpr std::array kRules = {
+    engine_lacks_strategy, single_is_alone,     dp_is_one_process, dp_is_one_host,
+    local_is_one_process,  nccl_needs_cuda,     shm_is_one_host,   torch_has_its_own_backends,
+    cuda_needs_nccl,       torch_dp_needs_gpus, model_fits_data};
+
+}  // namespace
+
+std::string text_of(const Problem& problem) {
+  std::string text = fmt::format("{} '{}' is refused: {}.", problem.field, problem.value, problem.reason);
+  if (!problem.nearest.empty()) text += fmt::format(" The nearest that works: {}.", problem.nearest);
+  return text;
+}
+
+std::vector<Problem> problems_of(const Combination& run) {
+  std::vector<Problem> problems;
+  for (const CombinationRule rule : kRules) {
+    if (auto problem = rule(run)) problems.push_back(std::move(*problem));
+  }
+  return problems;
+}
+
+}  // namespace lockstep::record

@@ -1,0 +1,80 @@
+#include "lockstep/record/record_builder.h"
+
+#include <algorithm>
+
+#include "lockstep/record/catalogue_resolve.h"
+#include "lockstep/record/record_worlds.h"
+
+namespace lockstep::record {
+namespace {
+
+std::string status_of(const RunRecord& record, bool all_finished) {
+  if (record.failure) {
+    const std::string& kind = record.failure->kind;
+    return kind == "out_of_memory" || kind == "interrupted" ? kind : "failed";
+  }
+  return all_finished ? "finished" : "interrupted";
+}
+
+bool every_rank_finished(std::span<const Event> events, int world) {
+  for (int rank = 0; rank < world; ++rank) {
+    if (bodies_of<FinishedEvent>(events, rank).empty()) return false;
+  }
+  return true;
+}
+
+void add_identity(RunRecord& record, const RunContext& context) {
+  record.id = context.id;
+  record.spec_hash = spec_hash(context.spec);
+  record.study = context.study;
+  record.cell = context.cell;
+  record.repeat = context.repeat;
+  record.engine = context.spec.engine;
+  record.spec = to_json(context.spec);
+  record.workers = static_cast<int>(context.spec.workers);
+  const BatchSizes batch = batch_sizes(context.spec);
+  record.batch = {batch.per_worker, batch.global};
+}
+
+void add_start(RunRecord& record, const RunContext& context, std::span<const Event> events) {
+  record.machine = context.machine.value_or(nlohmann::json::object());
+  const auto started = bodies_of<StartedEvent>(events, 0);
+  if (started.empty()) return;
+  record.started_at = started.front()->started_at;
+  record.version = started.front()->version;
+  if (!context.machine && started.front()->machine) record.machine = *started.front()->machine;
+}
+
+void add_outcome(RunRecord& record, const RunContext& context, std::span<const Event> events) {
+  if (const auto finished = bodies_of<FinishedEvent>(events, 0); !finished.empty()) {
+    record.wall_seconds = finished.back()->wall_seconds;
+    record.target = finished.back()->target;
+  }
+  if (context.launch_seconds) record.wall_seconds.launch = context.launch_seconds;
+  if (context.total_seconds) record.wall_seconds.total = context.total_seconds;
+  record.failure = first_failure(events);
+  const bool launcher_knows_more =
+      context.failure && (!record.failure || record.failure->kind == "collateral");
+  if (launcher_knows_more) record.failure = context.failure;
+  record.status = status_of(record, every_rank_finished(events, record.workers));
+}
+
+}  // namespace
+
+RunRecord build_record(const RunContext& context, std::span<const Event> merged) {
+  RunRecord record;
+  add_identity(record, context);
+  add_start(record, context, merged);
+  record.epochs = epoch_figures(merged);
+  record.steps = step_figures(merged, record.workers);
+  record.comm = comm_figures(merged);
+  record.ledger = ledger_lines(merged, record.workers);
+  record.memory = worst_memory(merged, record.workers);
+  record.utilization = utilization_figures(merged);
+  record.per_rank = rank_figures(merged, record.workers);
+  record.warnings = warning_texts(merged, record.workers);
+  add_outcome(record, context, merged);
+  return record;
+}
+
+}  // namespace lockstep::record

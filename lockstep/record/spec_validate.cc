@@ -1,0 +1,111 @@
+#include "lockstep/record/spec_validate.h"
+
+#include <fmt/core.h>
+
+#include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
+#include "lockstep/record/catalogue_data.h"
+#include "lockstep/record/catalogue_input.h"
+#include "lockstep/record/catalogue_models.h"
+
+namespace lockstep::record {
+namespace {
+
+using SpecRule = std::optional<Problem> (*)(const RunSpec&);
+
+std::optional<Problem> one_batch(const RunSpec& spec) {
+  if (!spec.batch_size || !spec.global_batch) return std::nullopt;
+  return Problem{
+      "global_batch", std::to_string(*spec.global_batch),
+      fmt::format("batch_size {} (per worker) is given too, and only one of them may be", *spec.batch_size),
+      fmt::format("global_batch {} alone, or batch_size {} alone", *spec.global_batch, *spec.batch_size)};
+}
+
+std::optional<Problem> batch_feeds_all(const RunSpec& spec) {
+  if (!spec.global_batch || *spec.global_batch >= spec.workers) return std::nullopt;
+  return Problem{"global_batch", std::to_string(*spec.global_batch),
+                 fmt::format("{} workers need at least one sample each", spec.workers),
+                 fmt::format("global_batch {}", spec.workers)};
+}
+
+std::optional<Problem> parts_have_samples(const RunSpec& spec) {
+  const std::int64_t per_worker = batch_sizes(spec).per_worker;
+  if (spec.accumulate <= per_worker) return std::nullopt;
+  return Problem{"accumulate", std::to_string(spec.accumulate),
+                 fmt::format("a worker's batch of {} cannot be cut into more parts than samples", per_worker),
+                 fmt::format("accumulate {}", per_worker)};
+}
+
+std::optional<Problem> nesterov_needs_momentum(const RunSpec& spec) {
+  if (!spec.nesterov || (spec.optimizer == "sgd" && spec.momentum > 0)) return std::nullopt;
+  return Problem{"nesterov", "true", "it is a form of the momentum of sgd",
+                 "optimizer sgd with momentum 0.9"};
+}
+
+std::optional<Problem> one_target(const RunSpec& spec) {
+  const int given = spec.target_loss.has_value() + spec.target_val_loss.has_value() +
+                    spec.target_accuracy.has_value() + spec.target_psnr.has_value();
+  if (given <= 1) return std::nullopt;
+  return Problem{"target", std::to_string(given), "that many targets are given, and a run has one",
+                 "the first of them"};
+}
+
+std::optional<Problem> target_can_be_measured(const RunSpec& spec) {
+  const Task task = data_entry(spec.data).task;
+  if (spec.target_accuracy && task != Task::classification) {
+    return Problem{"target_accuracy", fmt::format("{}", *spec.target_accuracy),
+                   fmt::format("data {} has no labels", spec.data), "target_loss"};
+  }
+  if (spec.target_psnr && task != Task::restoration) {
+    return Problem{"target_psnr", fmt::format("{}", *spec.target_psnr),
+                   fmt::format("data {} is not for restoration", spec.data), "target_loss"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Problem> validation_feeds_target(const RunSpec& spec) {
+  const bool validated = spec.target_val_loss || spec.target_accuracy || spec.target_psnr;
+  if (!validated || spec.validate_every > 0) return std::nullopt;
+  return Problem{"validate_every", "0", "the target is measured on validation data", "validate_every 1"};
+}
+
+std::optional<Problem> loss_fits_data(const RunSpec& spec) {
+  const bool labels = data_entry(spec.data).task == Task::classification;
+  if (spec.loss != "cross-entropy" || labels) return std::nullopt;
+  return Problem{"loss", spec.loss, fmt::format("data {} has no labels", spec.data), "loss mse"};
+}
+
+std::optional<Problem> compression_comes_later(const RunSpec& spec) {
+  if (spec.compression == "none") return std::nullopt;
+  return Problem{"compression", spec.compression,
+                 "this version's engine does not have it yet; a later one will", "compression none"};
+}
+
+constexpr SpecRule kRules[] = {one_batch,
+                               batch_feeds_all,
+                               parts_have_samples,
+                               nesterov_needs_momentum,
+                               one_target,
+                               target_can_be_measured,
+                               validation_feeds_target,
+                               loss_fits_data,
+                               compression_comes_later};
+
+}  // namespace
+
+std::vector<Problem> problems_of(const RunSpec& spec, const Surroundings& surroundings) {
+  std::vector<Problem> problems = problems_of(resolve(spec, surroundings));
+  for (Problem& problem : input_problems(spec)) problems.push_back(std::move(problem));
+  for (const SpecRule rule : kRules) {
+    if (auto problem = rule(spec)) problems.push_back(std::move(*problem));
+  }
+  return problems;
+}
+
+void require_valid(const RunSpec& spec, const Surroundings& surroundings) {
+  std::vector<std::string> lines;
+  for (const Problem& problem : problems_of(spec, surroundings)) lines.push_back(text_of(problem));
+  if (!lines.empty()) throw base::ConfigError(base::join(lines, "\n"));
+}
+
+}  // namespace lockstep::record

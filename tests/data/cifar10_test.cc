@@ -1,0 +1,66 @@
+// Tests of CIFAR-10 on small files made here.
+#include "tests/data/support.h"
+
+namespace lockstep::data {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::size_t kRecordBytes = 3073;
+
+class SmallCifar : public ::testing::Test {
+ protected:
+  SmallCifar() {
+    for (int file = 1; file <= 5; ++file)
+      put("data_batch_" + std::to_string(file) + ".bin", records(4, file));
+    put("test_batch.bin", records(3, 9));
+  }
+  static Bytes records(int count, int label) {
+    Bytes bytes;
+    for (int i = 0; i < count; ++i) {
+      bytes.push_back(static_cast<std::uint8_t>(label));
+      bytes.insert(bytes.end(), kRecordBytes - 1, static_cast<std::uint8_t>(10 * label + i));
+    }
+    return bytes;
+  }
+  void put(const std::string& name, const Bytes& bytes) {
+    write_bytes(directory / ("cifar-10-batches-bin/" + name), bytes);
+  }
+  std::shared_ptr<const SampleSet> load(Split split = Split::train) {
+    return load_set({"cifar10", split, directory.path(), {}, 1, {}});
+  }
+  std::string complaint() {
+    return data_complaint([&] { load(); });
+  }
+  TemporaryDirectory directory;
+};
+
+TEST_F(SmallCifar, is_read_from_its_five_files_in_order) {
+  const auto set = load();
+  ASSERT_EQ(set->size(), 20u);
+  EXPECT_EQ(set->labels[4], 2);
+  EXPECT_EQ(set->image_of(5).pixels[3071], 21);
+  EXPECT_EQ(load(Split::validation)->size(), 3u);
+}
+
+TEST_F(SmallCifar, cut_or_lengthened_by_a_byte_is_refused) {
+  Bytes bytes = records(4, 3);
+  bytes.pop_back();
+  put("data_batch_3.bin", bytes);
+  EXPECT_THAT(complaint(), HasSubstr("data_batch_3.bin: its 12291 bytes are not a whole number of records"));
+  put("data_batch_3.bin", {});
+  EXPECT_THAT(complaint(), HasSubstr("its 0 bytes"));
+}
+
+TEST_F(SmallCifar, with_a_label_outside_the_classes_is_refused) {
+  put("data_batch_2.bin", records(4, 17));
+  EXPECT_THAT(complaint(), HasSubstr("data_batch_2.bin: record 0 has label 17"));
+}
+
+TEST_F(SmallCifar, with_a_file_missing_is_refused_by_name) {
+  std::filesystem::remove(directory / "cifar-10-batches-bin/data_batch_4.bin");
+  EXPECT_THAT(complaint(), HasSubstr("data_batch_4.bin is missing"));
+}
+
+}  // namespace
+}  // namespace lockstep::data

@@ -1,0 +1,103 @@
+#include "lockstep/record/catalogue_rules.h"
+
+#include "lockstep/record/catalogue.h"
+#include "lockstep/record/catalogue_strategies.h"
+#include "tests/record/messages.h"
+
+namespace lockstep::record {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Refused {
+  Combination run;
+  const char* field;
+  const char* reason;
+  const char* nearest;
+};
+
+class RefusedCombination : public ::testing::TestWithParam<Refused> {};
+
+TEST_P(RefusedCombination, is_refused_by_name_with_the_reason_and_the_nearest) {
+  const auto problems = problems_of(GetParam().run);
+  ASSERT_FALSE(problems.empty());
+  EXPECT_EQ(problems[0].field, GetParam().field);
+  EXPECT_THAT(problems[0].reason, HasSubstr(GetParam().reason));
+  EXPECT_THAT(problems[0].nearest, HasSubstr(GetParam().nearest));
+}
+
+Combination run(const char* strategy, const char* backend, const char* device, int workers = 2, int hosts = 1,
+                const char* engine = "lockstep", const char* model = "lenet5", const char* data = "mnist") {
+  return {engine, model, data, strategy, backend, device, workers, hosts};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rules, RefusedCombination,
+    ::testing::Values(
+        Refused{run("zero1", "shm", "cpu"), "strategy", "does not have it yet", "strategy ddp"},
+        Refused{run("horovod", "gloo", "cpu", 2, 1, "torch"), "strategy", "PyTorch has no such", "ddp"},
+        Refused{run("single", "local", "cpu", 2), "strategy", "one worker", "ddp, or workers 1"},
+        Refused{run("dp", "nccl", "cuda", 2, 1, "torch"), "backend", "local only", "backend local"},
+        Refused{run("dp", "local", "cuda", 2, 2, "torch"), "strategy", "2 hosts", "ddp over backend gloo"},
+        Refused{run("dp", "local", "cpu", 2, 1, "torch"), "strategy", "needs GPUs", "ddp"},
+        Refused{run("ddp", "local", "cpu"), "backend", "inside one process", "backend shm"},
+        Refused{run("ddp", "nccl", "cpu"), "backend", "GPUs only", "backend shm, or device cuda"},
+        Refused{run("ddp", "shm", "cuda"), "backend", "memory of the host", "backend nccl"},
+        Refused{run("ddp", "shm", "cpu", 4, 2), "backend", "2 hosts", "backend gloo"},
+        Refused{run("ddp", "shm", "cpu", 2, 1, "torch"), "backend", "PyTorch's own", "backend gloo"},
+        Refused{run("ddp", "shm", "cpu", 2, 1, "lockstep", "restorer", "mnist"), "data",
+                "model restorer is for restoration", "images:PATH, texture"},
+        Refused{run("ddp", "shm", "cpu", 2, 1, "lockstep", "pilotnet", "cifar10"), "data", "is for steering",
+                "driving, road"},
+        Refused{run("ddp", "shm", "cpu", 2, 1, "lockstep", "vit", "road"), "data", "is for classification",
+                "mnist, fashion-mnist"}));
+
+TEST(Combinations, that_work_are_not_refused) {
+  for (const Combination& good :
+       {run("single", "local", "cpu", 1), run("single", "shm", "cpu", 1), run("ddp", "shm", "cpu"),
+        run("ddp", "gloo", "cpu", 4, 2), run("ddp", "mpi", "cpu"), run("ddp", "nccl", "cuda"),
+        run("ddp", "gloo", "cuda", 2, 1, "torch"), run("dp", "local", "cuda", 2, 1, "torch"),
+        run("ddp", "shm", "cpu", 2, 1, "lockstep", "mine.pt", "road")}) {
+    EXPECT_TRUE(problems_of(good).empty())
+        << good.strategy << " over " << good.backend << " on " << good.device;
+  }
+}
+
+// Whatever `auto` resolves to must work, for every strategy that the engine has.
+TEST(Combinations, that_auto_chooses_always_work) {
+  for (const char* engine : {"lockstep", "torch"}) {
+    for (const int workers : {1, 2, 8}) {
+      for (const int hosts : {1, 2}) {
+        for (const int gpus : {0, 8}) {
+          RunSpec spec;
+          spec.engine = engine;
+          spec.workers = workers;
+          EXPECT_TRUE(problems_of(resolve(spec, {hosts, gpus})).empty())
+              << engine << " workers " << workers << " hosts " << hosts << " gpus " << gpus;
+        }
+      }
+    }
+  }
+}
+
+TEST(Catalogue, has_distinct_names_and_a_description_for_each_entry) {
+  for (const auto& entry : strategy_entries()) EXPECT_FALSE(entry.description.empty());
+  for (const auto& entry : backend_entries()) EXPECT_FALSE(entry.description.empty());
+  for (const auto& entry : device_entries()) EXPECT_FALSE(entry.description.empty());
+  EXPECT_EQ(strategy_entries().size(), 7u);
+}
+
+TEST(BatchSizes, follow_whichever_of_the_two_is_given) {
+  RunSpec spec;
+  spec.workers = 4;
+  EXPECT_EQ(batch_sizes(spec).global, 128);
+  spec.batch_size = 8;
+  EXPECT_EQ(batch_sizes(spec).global, 32);
+  spec.batch_size.reset();
+  spec.global_batch = 30;
+  EXPECT_EQ(batch_sizes(spec).per_worker, 8);
+  EXPECT_EQ(batch_sizes(spec).global, 30);
+}
+
+}  // namespace
+}  // namespace lockstep::record

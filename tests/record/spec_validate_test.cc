@@ -1,0 +1,91 @@
+#include "lockstep/record/spec_validate.h"
+
+#include "lockstep/record/catalogue_data.h"
+#include "lockstep/record/catalogue_input.h"
+#include "lockstep/record/catalogue_models.h"
+#include "tests/record/messages.h"
+
+namespace lockstep::record {
+namespace {
+
+using ::testing::HasSubstr;
+
+RunSpec with(std::initializer_list<std::pair<const char*, const char*>> settings) {
+  RunSpec spec;
+  for (const auto& [name, text] : settings) set_field(spec, name, text, "");
+  return spec;
+}
+
+std::string complaint(std::initializer_list<std::pair<const char*, const char*>> settings) {
+  return complaint_of([&] { require_valid(with(settings), Surroundings{}); });
+}
+
+TEST(SpecValidation, accepts_the_default_run) {
+  EXPECT_EQ(complaint({}), "(no complaint)");
+}
+
+TEST(SpecValidation, accepts_every_model_on_every_data_set_of_its_task_and_refuses_the_others) {
+  for (const ModelEntry& model : model_entries()) {
+    for (const DataEntry& data : data_entries()) {
+      RunSpec spec;
+      spec.model = model.name;
+      spec.data = std::string(data.name) + (data.source == Source::users_path ? ":/x" : "");
+      EXPECT_EQ(problems_of(spec, {}).empty(), model.task == data.task) << spec.model << " on " << spec.data;
+    }
+  }
+}
+
+TEST(SpecValidation, refuses_two_ways_to_say_the_batch) {
+  EXPECT_THAT(complaint({{"batch_size", "8"}, {"global_batch", "16"}}), HasSubstr("only one of them may be"));
+}
+
+TEST(SpecValidation, refuses_a_batch_that_leaves_a_worker_without_samples) {
+  EXPECT_THAT(complaint({{"workers", "4"}, {"global_batch", "3"}}),
+              HasSubstr("nearest that works: global_batch 4."));
+  EXPECT_THAT(complaint({{"batch_size", "4"}, {"accumulate", "8"}}), HasSubstr("accumulate 4."));
+}
+
+TEST(SpecValidation, refuses_targets_that_cannot_be_measured) {
+  EXPECT_THAT(complaint({{"target_loss", "1"}, {"target_accuracy", "0.9"}}), HasSubstr("a run has one"));
+  EXPECT_THAT(complaint({{"model", "pilotnet"}, {"data", "road"}, {"target_accuracy", "0.9"}}),
+              HasSubstr("has no labels"));
+  EXPECT_THAT(complaint({{"target_accuracy", "0.9"}, {"validate_every", "0"}}),
+              HasSubstr("validate_every 1"));
+}
+
+TEST(SpecValidation, checks_the_models_options_by_name) {
+  EXPECT_THAT(complaint({{"model", "vit"}, {"model_options", "widht=8"}}),
+              HasSubstr("The nearest that works: width."));
+  EXPECT_THAT(complaint({{"model", "lenet5"}, {"model_options", "width=8"}}),
+              HasSubstr("model lenet5 has no options"));
+  EXPECT_THAT(complaint({{"model", "vit"}, {"model_options", "width=10"}}), HasSubstr("works: width=12."));
+  EXPECT_THAT(complaint({{"model", "vit"}, {"model_options", "depth=0"}}), HasSubstr("works: depth=1."));
+}
+
+TEST(SpecValidation, checks_the_image_size) {
+  EXPECT_THAT(complaint({{"model", "alexnet"}, {"image_size", "32"}}),
+              HasSubstr("nearest that works: image_size 63."));
+  EXPECT_THAT(complaint({{"model", "pilotnet"}, {"data", "road"}, {"image_size", "32"}}),
+              HasSubstr("66x200 images only"));
+  EXPECT_THAT(complaint({{"model", "vit"}, {"image_size", "30"}}), HasSubstr("image_size 32"));
+}
+
+TEST(SpecValidation, reports_every_problem_at_once) {
+  const auto problems =
+      problems_of(with({{"strategy", "single"}, {"workers", "2"}, {"compression", "f16"}}), {});
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_EQ(problems[0].field, "strategy");
+  EXPECT_EQ(problems[1].field, "compression");
+}
+
+TEST(InputShape, is_the_datas_own_size_or_the_models_smallest_whichever_is_larger) {
+  EXPECT_EQ(input_shape(with({{"model", "lenet5"}, {"data", "mnist"}})), (ImageShape{1, 28, 28}));
+  EXPECT_EQ(input_shape(with({{"model", "vgg16"}, {"data", "mnist"}})), (ImageShape{3, 32, 32}));
+  EXPECT_EQ(input_shape(with({{"model", "alexnet"}, {"data", "cifar10"}})), (ImageShape{3, 64, 64}));
+  EXPECT_EQ(input_shape(with({{"model", "resnet18"}, {"data", "cifar10"}, {"image_size", "48"}})),
+            (ImageShape{3, 48, 48}));
+  EXPECT_EQ(input_shape(with({{"model", "pilotnet"}, {"data", "driving"}})), (ImageShape{3, 66, 200}));
+}
+
+}  // namespace
+}  // namespace lockstep::record
