@@ -1,5 +1,6 @@
 #include "lockstep/models/layers/standard_layers.h"
 
+#include "lockstep/models/layers/fused_attention.h"
 #include "lockstep/models/layers/layers.h"
 
 namespace lockstep::models {
@@ -22,7 +23,7 @@ Layer StandardLayers::layer_norm(const LayerNormSpec& spec) {
   return std::make_unique<LayerNorm>(options(), spec);
 }
 Layer StandardLayers::head_attention(const HeadAttentionSpec& spec) {
-  return std::make_unique<HeadAttention>(options(), spec);
+  return std::make_unique<FusedHeadAttention>(options(), spec);
 }
 Layer StandardLayers::activation(Activation kind) {
   return std::make_unique<ActivationLayer>(kind);
