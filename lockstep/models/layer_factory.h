@@ -68,6 +68,9 @@ struct HeadAttentionSpec {
 struct LayerOptions {
   at::ScalarType dtype = at::kFloat;
   at::Device device = at::kCPU;
+  // Weights of convolutions in channels-last order: the maps follow them. Buckets that gradients are written
+  // into must have the parameters' strides.
+  bool channels_last = false;
 };
 
 class LayerFactory {

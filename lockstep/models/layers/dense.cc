@@ -32,10 +32,19 @@ at::Tensor trace_activation(Activation kind, at::Tensor value, CostAccount& cost
   return kind == Activation::relu ? value : costs.output(value.sizes(), value);
 }
 
+namespace {
+
+at::Tensor make_filters(const LayerOptions& options, at::IntArrayRef sizes) {
+  const at::Tensor filters = make_tensor(options, sizes);
+  return options.channels_last ? filters.contiguous(at::MemoryFormat::ChannelsLast) : filters;
+}
+
+}  // namespace
+
 Conv2d::Conv2d(const LayerOptions& options, const Conv2dSpec& spec) : spec_(spec) {
   const std::int64_t area = spec.kernel * spec.kernel;
   const std::int64_t fan_in = spec.in * area;
-  weight_ = add_parameter("weight", make_tensor(options, {spec.out, spec.in, spec.kernel, spec.kernel}),
+  weight_ = add_parameter("weight", make_filters(options, {spec.out, spec.in, spec.kernel, spec.kernel}),
                           weight_init(spec.weight_init, fan_in, spec.out * area));
   if (spec.bias) {
     bias_ = add_parameter("bias", make_tensor(options, {spec.out}), bias_init(spec.bias_init, fan_in));

@@ -81,4 +81,19 @@ at::Tensor FusedHeadAttention::forward(Runner& runner, const at::Tensor& input) 
                                        at::stack(biases_).view({3, spec_.heads, side}));
 }
 
+// The kernel keeps its input and the attention (its rows padded), and maps again in backward.
+at::Tensor FusedHeadAttention::trace(Runner& runner, const at::Tensor& input, CostAccount& costs) {
+  if (input.scalar_type() != at::kFloat) return HeadAttention::trace(runner, input, costs);
+  const bool trains = weights_.front().requires_grad();
+  const std::int64_t batch = input.size(0), tokens = input.size(1), side = spec_.width / spec_.heads;
+  at::Tensor out = costs.output(input.sizes(), input, trains);
+  costs.matrix_work(3 * 2 * batch * tokens * spec_.width * side, input, trains);
+  costs.matrix_work(2 * 2 * batch * tokens * tokens * spec_.width, out, out.requires_grad());
+  if (!out.requires_grad()) return out;
+  costs.keep(input);
+  costs.keep_bytes(batch * spec_.heads * tokens * kernels::padded_tokens(tokens) *
+                   static_cast<std::int64_t>(sizeof(float)));
+  return out;
+}
+
 }  // namespace lockstep::models

@@ -9,6 +9,7 @@ class FusedHeadAttention : public HeadAttention {
  public:
   using HeadAttention::HeadAttention;
   at::Tensor forward(Runner& runner, const at::Tensor& input) override;
+  at::Tensor trace(Runner& runner, const at::Tensor& input, CostAccount& costs) override;
 
  private:
   bool is_fused(const at::Tensor& input) const;
