@@ -40,7 +40,8 @@ void expect_agreement(const Shape& shape, double bound) {
   for (std::size_t i = 0; i < fused->own_parameters().size(); ++i) {
     const auto& parameter = fused->own_parameters()[i];
     const at::Tensor goal = exact->own_parameters()[i].value.grad();
-    EXPECT_LT(difference(parameter.value.grad(), goal), 1e-5 * bound * (1.0 + goal.abs().max().item<double>()))
+    EXPECT_LT(difference(parameter.value.grad(), goal),
+              1e-5 * bound * (1.0 + goal.abs().max().item<double>()))
         << parameter.name;
   }
 }
