@@ -1,0 +1,66 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/script.h>
+
+#include <fstream>
+
+#include "lockstep/base/error.h"
+#include "lockstep/models/weights.h"
+#include "tests/models/models_fixture.h"
+#include "tests/models/temporary_directory.h"
+
+namespace lockstep::models {
+namespace {
+
+std::string save_script(const TemporaryDirectory& directory, const std::string& forward) {
+  torch::jit::Module module("user");
+  module.register_parameter("weight", at::ones({3, 4}), false);
+  module.register_buffer("scale", at::full({1}, 2.0));
+  module.register_attribute("training", c10::BoolType::get(), true);
+  module.define(forward);
+  module.save(directory.file("user.pt"));
+  return directory.file("user.pt");
+}
+
+TEST(ScriptModel, AUsersModuleTrainsAsOneUnit) {
+  const TemporaryDirectory directory;
+  const Model model = make_model(save_script(directory, R"(
+def forward(self, x):
+    return x.flatten(1).matmul(self.weight.t()) * self.scale
+)"));
+  EXPECT_TRUE(model.root().opaque());
+  EXPECT_EQ(model.parameters()[0].name, "weight");
+  EXPECT_EQ(model.buffers()[0].name, "scale");
+  Runner runner;
+  const at::Tensor output = runner.forward(model.root(), at::ones({2, 1, 2, 2}), {});
+  EXPECT_TRUE(output.equal(at::full({2, 3}, 8.0F)));
+  runner.backward(output.sum());
+  EXPECT_TRUE(model.parameters()[0].tensor.grad().equal(at::full({3, 4}, 4.0F)));
+}
+
+TEST(ScriptModel, ItsWeightsCanBeReadAsAFile) {
+  const TemporaryDirectory directory;
+  const auto weights = read_weights(save_script(directory, "def forward(self, x):\n    return x\n"));
+  ASSERT_EQ(weights.size(), 2U);
+  EXPECT_EQ(weights[0].name, "weight");
+}
+
+TEST(ScriptModel, WhatItCannotDoIsRefusedByName) {
+  const TemporaryDirectory directory;
+  const std::string two = save_script(directory, "def forward(self, x, y):\n    return x\n");
+  EXPECT_THROW(make_model(two), base::ConfigError);
+  EXPECT_THROW(make_model(two, {.width = 3}), base::ConfigError);
+  const Model tuple = make_model(save_script(directory, "def forward(self, x):\n    return x, x\n"));
+  Runner runner;
+  EXPECT_THROW(runner.forward(tuple.root(), at::ones({1, 4}), {}), base::ConfigError);
+}
+
+TEST(ScriptModel, AFileThatIsNoneIsRefused) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory.file("text.pt")) << "not a module";
+  EXPECT_THROW(make_model(directory.file("text.pt")), base::DataError);
+  EXPECT_THROW(make_model(directory.file("missing.pt")), base::DataError);
+}
+
+}  // namespace
+}  // namespace lockstep::models
