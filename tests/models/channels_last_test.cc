@@ -1,3 +1,4 @@
+// Channels-last layout: the same numbers as the plain one.
 #include <gtest/gtest.h>
 
 #include "tests/models/models_fixture.h"

@@ -1,3 +1,4 @@
+// Dropout masks are keyed by sample, so they do not depend on how a batch is divided.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,3 +1,4 @@
+// A user's TorchScript file as a model of one unit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/script.h>

@@ -200,14 +200,17 @@ TEST_F(Run, LeavesNoOrphanWhenTheServerIsGone) {
 
 TEST_F(Run, CallsTheAbortActionWithTheVerdictOnAnotherThread) {
   start(2, [](Rank& rank) {
-    if (rank.rank == 1)
+    if (rank.rank == 1) {
+      rank.client->get("rank 0 listens", base::Deadline(seconds(20)));
       return static_cast<int>(rank.client->report_failure(base::ConfigError("bad")).exit_code);
+    }
     std::atomic<bool> right{false};
     std::atomic<bool> called{false};
     rank.client->on_abort([&](const std::string& reason) {
       right = reason == "rank 1: bad";
       called = true;
     });
+    rank.client->set("rank 0 listens", "yes");
     while (!called) std::this_thread::sleep_for(milliseconds(1));
     return wait_in_operation(*rank.client) == 3 && right ? 0 : 1;
   });
