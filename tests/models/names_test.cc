@@ -1,6 +1,7 @@
 // The names and shapes of torchvision's state_dicts, written as the rules that generate them, and compared in
 // order.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "tests/models/models_fixture.h"
