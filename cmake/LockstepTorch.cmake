@@ -40,6 +40,9 @@ if(Torch_FOUND AND NOT LOCKSTEP_TORCH STREQUAL "OFF")
   set(LOCKSTEP_HAVE_TORCH ON)
   add_library(lockstep_torch INTERFACE)
   add_library(Lockstep::torch ALIAS lockstep_torch)
+  # libtorch 2 brings an fmt of its own among its headers. Sources that see it take it whole from there; nothing of fmt's
+  # crosses between them and the rest.
+  target_compile_definitions(lockstep_torch INTERFACE FMT_HEADER_ONLY=1)
   target_include_directories(lockstep_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
   target_link_libraries(lockstep_torch INTERFACE ${TORCH_LIBRARIES})
   separate_arguments(lockstep_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
