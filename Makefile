@@ -16,6 +16,9 @@ engine := $(wildcard lockstep/train/CMakeLists.txt lockstep/models/CMakeLists.tx
 groups := base test comm $(if $(engine),$(if $(filter pip,$(TORCH)),,torch))
 choices := $(if $(TORCH),-DLOCKSTEP_TORCH=$(TORCH))
 build = tools/setup $(groups) && tools/configure $(1) $(choices) -DLOCKSTEP_TEST_TIMEOUT_FACTOR=1 && cmake --build build/$(1) -j $(JOBS)
+# The program and its backends alone: what a demo, a benchmark or an installation needs.
+program = tools/setup $(groups) && tools/configure $(1) $(choices) -DLOCKSTEP_TEST_TIMEOUT_FACTOR=1 && \
+	cmake --build build/$(1) -j $(JOBS) --target lockstep lockstep_backend_gloo lockstep_backend_mpi lockstep_backend_nccl
 ctest = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-label-summary
 
 .PHONY: help
@@ -26,7 +29,7 @@ help:  ## This list
 
 .PHONY: demo
 demo:  ## Build, and show the best the program can do on this machine
-	$(call build,release)
+	$(call program,release)
 	tools/demo
 
 .PHONY: build
@@ -50,7 +53,7 @@ test-gpu:  ## Build with CUDA and NCCL and run the tests that need a GPU
 
 .PHONY: bench-comm
 bench-comm:  ## Compare the CPU backends, interleaved in one run of 2 workers
-	$(call build,release)
+	$(call program,release)
 	python3 tools/bench_comm.py $(WORKERS)
 
 .PHONY: check
@@ -74,7 +77,7 @@ tidy: build  ## clang-tidy over what changed since main (FILES=--all: over every
 
 .PHONY: install
 install:  ## Build the release preset and install it under PREFIX
-	$(call build,release)
+	$(call program,release)
 	cmake --install build/release --prefix "$(PREFIX)"
 
 .PHONY: clean

@@ -1,4 +1,7 @@
 // The program `lockstep`.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <string>
 #include <vector>
@@ -6,7 +9,19 @@
 #include "lockstep/cli/program.h"
 #include "lockstep/launch/rank_output.h"
 
+namespace {
+
+// A closed standard descriptor would be given to the next file we open, and our output would go there.
+void open_standard_descriptors() {
+  int fd = ::open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
+  if (fd > STDERR_FILENO) ::close(fd);
+}
+
+}  // namespace
+
 int main(int argument_count, char** arguments) {
+  open_standard_descriptors();
   lockstep::launch::adopt_rank_output();
   // A closed pipe is seen as EPIPE where it is written to, so that a run ends in order and not in the middle.
   std::signal(SIGPIPE, SIG_IGN);

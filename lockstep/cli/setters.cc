@@ -74,7 +74,12 @@ Setter bytes_per_second(std::optional<double>& target) {
   return [&target](const std::string& typed) { target = base::parse_bytes_per_second(typed); };
 }
 Setter duration(base::Nanoseconds& target) {
-  return [&target](const std::string& typed) { target = base::parse_duration(typed); };
+  return [&target](const std::string& typed) {
+    const base::Nanoseconds parsed = base::parse_duration(typed);
+    if (parsed <= base::Nanoseconds(0))
+      throw base::UsageError(fmt::format("'{}' is no time at all: a limit must be above 0.", typed));
+    target = parsed;
+  };
 }
 
 Setter one_of(std::string& target, std::vector<std::string> known) {

@@ -7,13 +7,21 @@
 namespace lockstep::comm {
 namespace {
 
+// A rank that is gone or silent cannot say what happened: the first of the others does.
+bool speaks_for(const Verdict& verdict, int rank) {
+  const bool mute =
+      verdict.kind == base::CommError::Kind::timed_out || verdict.kind == base::CommError::Kind::peer_lost;
+  return mute && rank == (verdict.rank == 0 ? 1 : 0);
+}
+
 // The rank that failed says what happened; the others say that they end because of it. Where a launcher
 // serves it has heard the verdict itself and speaks for all.
 void announce_verdict(const Identity& identity, const Verdict& verdict) {
   const int rank = identity.group.rank;
   if (identity.launcher_serves)
     return base::log_debug(fmt::format("rank {} ends: {}", rank, verdict.message));
-  if (verdict.rank == rank || verdict.rank < 0) return base::log_info("error: " + verdict.message);
+  if (verdict.rank == rank || verdict.rank < 0 || speaks_for(verdict, rank))
+    return base::log_info("error: " + verdict.message);
   base::log_info(fmt::format("rank {} ends because of another rank: {}", rank, verdict.message));
 }
 

@@ -6,9 +6,11 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/cli/bench/bench_launch.h"
+#include "lockstep/cli/bench/bench_memory.h"
 #include "lockstep/cli/bench/bench_plan.h"
 #include "lockstep/cli/bench/bench_rank.h"
 #include "lockstep/cli/bench/bench_replicas.h"
+#include "lockstep/device/machine_facts.h"
 
 namespace lockstep::cli {
 namespace {
@@ -66,10 +68,12 @@ int BenchCommand::run(const Invocation& invocation) {
   if (identity && !replicas) {
     require_same_world(*identity, options_.workers);
     check_world(options_, identity->group.world);
+    require_memory(options_, identity->group.local_world, device::machine_facts().memory_bytes);
     return run_bench_rank(options_, *identity, registry, invocation.console);
   }
   const int workers = options_.workers.value_or(kDefaultWorkers);
   check_world(options_, workers);
+  require_memory(options_, workers, device::machine_facts().memory_bytes);
   if (replicas) return run_bench_replicas(options_, workers, registry, invocation.console);
 
   return launch_bench(options_, workers, invocation.arguments);

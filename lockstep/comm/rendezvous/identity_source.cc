@@ -59,7 +59,7 @@ std::optional<SourceReading> read_flags(const IdentityFlags& flags) {
         fmt::format("the flags say a world of {}, but WORLD_SIZE is {}. Next step: drop one of them",
                     *flags.world, *world));
   if (!flags.rank && !rank) throw_missing("the flag for the world's size", "the rank (--rank or RANK)");
-  if (!flags.world && !world) throw_missing("--rank", "the world's size (--world-size or WORLD_SIZE)");
+  if (!flags.world && !world) throw_missing("--rank", "the world's size (--world or WORLD_SIZE)");
   return SourceReading{"flags", flags.rank ? *flags.rank : *rank, flags.world ? flags.world : world,
                        integer("LOCAL_RANK"), integer("LOCAL_WORLD_SIZE")};
 }

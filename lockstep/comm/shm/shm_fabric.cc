@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
+#include <optional>
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/units.h"
@@ -33,6 +35,27 @@ base::UniqueFd open_shared_file(const std::string& path) {
     fail(fmt::format(
         "cannot open {} of another rank (are all ranks of one user, on one host, in one container?)", path));
   return fd;
+}
+
+// What the kernel says it could still give; nothing where it does not say.
+std::optional<std::size_t> available_memory_bytes() {
+  std::ifstream facts("/proc/meminfo");
+  std::string name, unit;
+  for (std::size_t kibibytes = 0; facts >> name >> kibibytes; std::getline(facts, unit))
+    if (name == "MemAvailable:") return kibibytes * 1024;
+  return std::nullopt;
+}
+
+// Asking for pages that are not there ends in the kernel killing somebody, not in an error.
+void require_memory(std::size_t bytes) {
+  const std::optional<std::size_t> available = available_memory_bytes();
+  if (!available || bytes <= *available) return;
+  throw CommError(
+      CommError::Kind::failed,
+      fmt::format(
+          "shared memory: buffers of {} for all ranks together do not fit into the {} that are available. "
+          "Use smaller buffers or fewer workers.",
+          base::format_bytes(bytes), base::format_bytes(*available)));
 }
 
 struct flock byte_range(int rank, short type) {
@@ -124,16 +147,18 @@ std::unique_ptr<shared::Fabric> ShmFabric::accept(const shared::Invitation& invi
   return std::make_unique<ShmFabric>(invitation, rank, world);
 }
 
-bool ShmFabric::Segment::holds(const std::byte* pointer, int rank) const {
+bool ShmFabric::Segment::holds(const Buffer& buffer, int rank) const {
+  const auto* pointer = static_cast<const std::byte*>(buffer.data);
   const std::byte* begin = mapping->data() + static_cast<std::size_t>(rank) * stride_bytes;
-  return pointer >= begin && pointer < begin + stride_bytes;
+  return pointer >= begin && pointer < begin + stride_bytes &&
+         buffer.bytes <= stride_bytes - static_cast<std::size_t>(pointer - begin);
 }
 
 shared::Address ShmFabric::address_of(const Buffer& buffer) const {
   const auto* pointer = static_cast<const std::byte*>(buffer.data);
   for (std::size_t number = 0; number < segments_.size(); ++number) {
     const std::shared_ptr<Segment> segment = segments_[number].lock();
-    if (segment == nullptr || !segment->holds(pointer, rank_)) continue;
+    if (segment == nullptr || !segment->holds(buffer, rank_)) continue;
     const std::byte* begin =
         segment->mapping->data() + static_cast<std::size_t>(rank_) * segment->stride_bytes;
     return {static_cast<std::int64_t>(number), static_cast<std::uint64_t>(pointer - begin)};
@@ -151,6 +176,7 @@ std::byte* ShmFabric::resolve(int rank, shared::Address address) const {
 
 shared::Invitation ShmFabric::create_segment(std::size_t bytes) {
   const std::size_t stride = (bytes + kPage - 1) / kPage * kPage;
+  require_memory(stride * static_cast<std::size_t>(world_));
   add_segment(SharedMapping::create(std::max(kPage, stride * static_cast<std::size_t>(world_))), bytes);
   return unclaimed_->mapping->invitation();
 }

@@ -64,7 +64,7 @@ class ShmFabric : public shared::Fabric {
   struct Segment {
     std::shared_ptr<SharedMapping> mapping;
     std::size_t stride_bytes = 0;
-    bool holds(const std::byte* pointer, int rank) const;
+    bool holds(const Buffer& buffer, int rank) const;  // all of it
   };
   void add_segment(std::shared_ptr<SharedMapping> mapping, std::size_t bytes);
   void lock_own_byte();
