@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): the identity of a spec and the checksum of a file. For integrity, not for secrets.
+// SHA-256 (FIPS 180-4): the identity of a spec, the checksum of a file, the token of a run.
 #pragma once
 
 #include <array>

@@ -4,7 +4,7 @@
 
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
-#include "lockstep/comm/rendezvous/sha256.h"
+#include "lockstep/base/sha256.h"
 
 namespace lockstep::comm {
 namespace {
@@ -51,8 +51,8 @@ void meet_in_slurm(Identity& identity) {
   }
   const std::string step =
       base::environment("SLURM_JOB_ID").value_or("") + "." + base::environment("SLURM_STEP_ID").value_or("0");
-  const Digest digest = sha256("lockstep port " + step);
-  identity.master_port = kFirstPort + (digest[0] << 8 | digest[1]) % (kLastPort - kFirstPort + 1);
+  const int spread = std::stoi(base::sha256_hex("lockstep port " + step).substr(0, 4), nullptr, 16);
+  identity.master_port = kFirstPort + spread % (kLastPort - kFirstPort + 1);
 }
 
 [[noreturn]] void throw_no_place(const Identity& identity, std::string_view why) {

@@ -11,8 +11,8 @@
 
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/sha256.h"
 #include "lockstep/base/unique_fd.h"
-#include "lockstep/comm/rendezvous/sha256.h"
 
 namespace lockstep::comm {
 namespace {
@@ -104,8 +104,8 @@ std::string token_bytes(std::string_view token) {
 }
 
 std::string derive_token(std::string_view secret, std::string_view place) {
-  const Digest digest = sha256(fmt::format("lockstep run token\n{}\n{}", secret, place));
-  return hexadecimal({reinterpret_cast<const char*>(digest.data()), kTokenBytes});
+  return base::sha256_hex(fmt::format("lockstep run token\n{}\n{}", secret, place))
+      .substr(0, 2 * kTokenBytes);
 }
 
 std::string user_secret(const std::filesystem::path& directory) {

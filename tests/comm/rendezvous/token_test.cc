@@ -8,26 +8,10 @@
 #include <fstream>
 
 #include "lockstep/base/error.h"
-#include "lockstep/comm/rendezvous/sha256.h"
 #include "tests/comm/rendezvous/forked_ranks.h"
 
 namespace lockstep::comm {
 namespace {
-
-std::string hex(const Digest& digest) {
-  std::string text;
-  for (const unsigned byte : digest) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
-TEST(Sha256, GivesThePublishedDigests) {
-  EXPECT_EQ(hex(sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(hex(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(hex(sha256(std::string(1000000, 'a'))),
-            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-}
 
 TEST(Token, IsRandomAndHas128Bits) {
   EXPECT_EQ(make_token().size(), 32U);
