@@ -1,0 +1,73 @@
+// Splits the steps of a worker into spans, without gaps and without overlap.
+//
+// The training thread is in one span at a time: entering one inside another suspends the outer one, so that the
+// spans of a step never count the same moment twice. What no span covers is *other*. A step lasts from the end of
+// the step before it (or from begin_step()) to end_step().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "lockstep/base/clock.h"
+#include "lockstep/measure/ledger.h"
+
+namespace lockstep::measure {
+
+enum class Span { data, input, forward, backward, exposed_comm, optimizer };
+inline constexpr int kSpanCount = 6;
+std::string_view name_of(Span span);
+
+// Where the time of one step went.
+struct StepSplit {
+  std::int64_t step = 0;
+  base::Nanoseconds total{0};
+  std::array<base::Nanoseconds, kSpanCount> spans{};
+  std::array<base::Nanoseconds, kPurposeCount> exposed_by_purpose{};  // sums to spans[exposed_comm]
+  base::Nanoseconds backward_begin{0};                                // from the start of the step
+
+  base::Nanoseconds other() const;
+};
+
+// Told about every span that ends: how a trace is made.
+class SpanListener {
+ public:
+  virtual ~SpanListener() = default;
+  virtual void on_span(Span span, Purpose purpose, base::TimePoint begin, base::TimePoint end) = 0;
+};
+
+// One per worker, used by its training thread only.
+class StepTimer {
+ public:
+  virtual ~StepTimer() = default;
+  virtual void begin_step(std::int64_t step) = 0;
+  // `purpose` matters for exposed communication only.
+  virtual void enter(Span span, Purpose purpose = Purpose::control) = 0;
+  virtual void leave() = 0;
+  virtual void end_step() = 0;
+  // The steps whose figures are known by now and were not taken before, in order: on a CPU all that have ended; on
+  // a GPU, which is behind, some of the last ones only after `wait_for_all`.
+  virtual std::vector<StepSplit> take(bool wait_for_all = false) = 0;
+};
+
+class SpanScope {
+ public:
+  SpanScope(StepTimer& timer, Span span, Purpose purpose = Purpose::control) : timer_(timer) {
+    timer_.enter(span, purpose);
+  }
+  ~SpanScope() { timer_.leave(); }
+  SpanScope(const SpanScope&) = delete;
+  SpanScope& operator=(const SpanScope&) = delete;
+
+ private:
+  StepTimer& timer_;
+};
+
+// Reads the clock at every change of span. The listener may be null.
+std::unique_ptr<StepTimer> host_step_timer(SpanListener* listener = nullptr);
+// Knows the length of a step and nothing else: what measuring is compared with.
+std::unique_ptr<StepTimer> bare_step_timer();
+
+}  // namespace lockstep::measure

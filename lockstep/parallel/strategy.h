@@ -1,0 +1,90 @@
+// A strategy decides which tensors move between workers, when, and why. The training loop drives it:
+//
+//   for every step:  train_part() for each part of the batch, finish_gradients(), the optimiser over updatables(),
+//                    after_update()
+//   for every epoch: end_epoch()
+//
+// Gradients: every worker divides its losses by the samples of the *global* batch, so the gradients of all workers
+// add up to that of the whole batch, however unevenly it was divided.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lockstep/comm/communicator.h"
+#include "lockstep/measure/memory_account.h"
+#include "lockstep/measure/step_timer.h"
+#include "lockstep/models/loss_kind.h"
+#include "lockstep/models/model.h"
+#include "lockstep/models/runner.h"
+#include "lockstep/record/figures.h"
+#include "lockstep/record/spec.h"
+
+namespace lockstep::parallel {
+
+// One part of this worker's batch of a step (the whole of it unless gradients are accumulated).
+struct StepPart {
+  at::Tensor inputs;       // [count, channels, height, width]; count may be 0
+  at::Tensor targets;      // [count] labels, or values
+  models::PassKey key;
+  double divisor = 1;      // samples of the step on all workers
+  bool first = true;       // of its step: gradients start from nothing
+  bool last = true;        // of its step: gradients may go on their way
+};
+
+struct PartResult {
+  at::Tensor loss;    // scalar: the sum of this part's losses over the divisor; without graph
+  at::Tensor output;  // [count, ...]: without graph
+};
+
+// What the optimiser of this worker updates: a parameter, or the part of one that is this worker's. The gradient is
+// defined from finish_gradients() on and until the next train_part().
+struct Updatable {
+  std::string name;
+  at::Tensor value;
+  at::Tensor gradient;
+};
+
+// What a strategy is given to work with. Everything outlives it.
+struct Surroundings {
+  const record::RunSpec& spec;
+  models::Model& model;
+  models::LossKind loss = models::LossKind::cross_entropy;
+  comm::Communicator* communicator = nullptr;  // null: one worker
+  measure::StepTimer& timer;
+  measure::MemoryAccount& memory;
+};
+
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  virtual std::string_view name() const = 0;
+
+  // Once, before the first step (and after weights were loaded): makes all workers begin with the same state.
+  virtual void begin() {}
+  virtual PartResult train_part(const StepPart& part) = 0;
+  // Returns when the gradients of the step are those of the global batch.
+  virtual void finish_gradients() = 0;
+  virtual std::vector<Updatable> updatables() = 0;
+  virtual void after_update() {}
+  virtual void end_epoch() {}
+  // Called before a validation and before a checkpoint: the model's tensors are whole and what they should be.
+  virtual void settle() {}
+
+  // Bucket times of the last step, if there are any.
+  virtual std::vector<record::BucketTimes> bucket_times() { return {}; }
+  // What a resumed run must know to go on with the same bits (a bucket layout, say). Whole after settle().
+  virtual nlohmann::json state() const { return nlohmann::json::object(); }
+  virtual void restore(const nlohmann::json&) {}
+};
+
+// Throws ConfigError when the strategy cannot do what the spec asks.
+std::unique_ptr<Strategy> make_strategy(const Surroundings& surroundings);
+
+}  // namespace lockstep::parallel

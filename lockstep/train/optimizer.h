@@ -1,0 +1,40 @@
+// Update rules. The arithmetic is fused: one pass over memory for a whole list of tensors.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lockstep/models/unit.h"
+#include "lockstep/parallel/strategy.h"
+#include "lockstep/record/spec.h"
+
+namespace lockstep::train {
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  // One update of every value from its gradient. The same list, in the same order, at every step; state is made at
+  // the first one and counts as measure::Use::optimizer. Values and gradients are dense and of one memory order;
+  // on the CPU or a GPU.
+  virtual void step(std::span<const parallel::Updatable> updatables, double learning_rate) = 0;
+  // Bytes of state per element of a parameter, once it exists.
+  virtual int state_tensors() const = 0;
+
+  // What a resumed run needs: "momentum.layer1.0.conv1.weight", ... and "steps" (a scalar).
+  virtual std::vector<models::NamedTensor> state() const = 0;
+  // Throws DataError that names what is missing or of another shape.
+  virtual void load_state(std::span<const parallel::Updatable> updatables,
+                          const std::vector<models::NamedTensor>& state) = 0;
+};
+
+// By spec.optimizer, with the formulas and defaults of PyTorch's SGD, Adam and AdamW.
+std::unique_ptr<Optimizer> make_optimizer(const record::RunSpec& spec);
+
+// The sum of squares over all gradients, in double.
+double square_norm(std::span<const parallel::Updatable> updatables);
+// Multiplies every gradient.
+void scale_gradients(std::span<const parallel::Updatable> updatables, double factor);
+
+}  // namespace lockstep::train

@@ -1,0 +1,32 @@
+// The learning rate of every step: base rate, linear scaling rule, gradual warm-up, schedule. A pure function of the
+// step, so that a resumed run needs nothing but its number.
+#pragma once
+
+#include <cstdint>
+
+#include "lockstep/record/spec.h"
+
+namespace lockstep::train {
+
+class Schedule {
+ public:
+  // `total_steps`: of the whole run, what cosine decays over; 0 when no limit is known (cosine is then refused with a
+  // ConfigError that says so).
+  Schedule(const record::RunSpec& spec, std::uint64_t steps_per_epoch, std::uint64_t total_steps);
+  double learning_rate(std::uint64_t step) const;
+  // After scaling, before warm-up and schedule.
+  double full_rate() const { return full_rate_; }
+
+ private:
+  double warmed_up(std::uint64_t step) const;
+  double decayed(std::uint64_t step) const;
+
+  record::RunSpec spec_;
+  double base_rate_;
+  double full_rate_;
+  std::uint64_t steps_per_epoch_;
+  std::uint64_t warmup_steps_;
+  std::uint64_t total_steps_;
+};
+
+}  // namespace lockstep::train
