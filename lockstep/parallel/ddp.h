@@ -31,6 +31,8 @@ class Ddp : public Strategy {
   void after_update() override;
   void settle() override;
 
+  bool overlapped() const override { return overlap_.now(); }
+  bool replicas_differ() const override { return !buffers_.equal(); }
   std::vector<record::BucketTimes> bucket_times() override { return times_; }
   nlohmann::json state() const override;
   void restore(const nlohmann::json& state) override;

@@ -80,6 +80,11 @@ class Strategy {
   // be.
   virtual void settle() {}
 
+  // Whether gradients of the last step were on their way while backward went on.
+  virtual bool overlapped() const { return false; }
+  // Whether workers' models may differ after settle() (statistics that each keeps for itself): a checkpoint then has a
+  // part of every rank.
+  virtual bool replicas_differ() const { return false; }
   // Bucket times of the last step, if there are any.
   virtual std::vector<record::BucketTimes> bucket_times() { return {}; }
   // What a resumed run must know to go on with the same bits (a bucket layout, say). Whole after settle().
