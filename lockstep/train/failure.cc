@@ -39,8 +39,8 @@ Ending report_failures(EventLog& events, const std::function<Ending()>& body) {
     throw;
   } catch (const c10::Error& error) {
     write_failure(events, "failed", error.what_without_backtrace());
-    throw base::Error(base::ExitCode::run_failed,
-                      fmt::format("rank {}: libtorch refused: {}", events.rank(), error.what_without_backtrace()));
+    throw base::Error(base::ExitCode::run_failed, fmt::format("rank {}: libtorch refused: {}", events.rank(),
+                                                              error.what_without_backtrace()));
   }
 }
 

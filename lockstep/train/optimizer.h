@@ -15,9 +15,9 @@ namespace lockstep::train {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  // One update of every value from its gradient. The same list, in the same order, at every step; state is made at
-  // the first one and counts as measure::Use::optimizer. Values and gradients are dense and of one memory order;
-  // on the CPU or a GPU.
+  // One update of every value from its gradient. The same list, in the same order, at every step; state is
+  // made at the first one and counts as measure::Use::optimizer. Values and gradients are dense and of one
+  // memory order; on the CPU or a GPU.
   virtual void step(std::span<const parallel::Updatable> updatables, double learning_rate) = 0;
   // Bytes of state per element of a parameter, once it exists.
   virtual int state_tensors() const = 0;

@@ -1,5 +1,5 @@
-// The learning rate of every step: base rate, linear scaling rule, gradual warm-up, schedule. A pure function of the
-// step, so that a resumed run needs nothing but its number.
+// The learning rate of every step: base rate, linear scaling rule, gradual warm-up, schedule. A pure function
+// of the step, so that a resumed run needs nothing but its number.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace lockstep::train {
 
 class Schedule {
  public:
-  // `total_steps`: of the whole run, what cosine decays over; 0 when no limit is known (cosine is then refused with a
-  // ConfigError that says so).
+  // `total_steps`: of the whole run, what cosine decays over; 0 when no limit is known (cosine is then
+  // refused with a ConfigError that says so).
   Schedule(const record::RunSpec& spec, std::uint64_t steps_per_epoch, std::uint64_t total_steps);
   double learning_rate(std::uint64_t step) const;
   // After scaling, before warm-up and schedule.
