@@ -8,6 +8,11 @@
 
 namespace lockstep::train {
 
+// With t the step, w the steps of warm-up (warmup_epochs * steps per epoch, to the nearest) and T all steps:
+//   warm-up   t < w: base + (full - base) * t / w, from one worker's rate (base) to the scaled one (full)
+//   constant  full
+//   step      full * schedule_factor ^ floor(epoch / schedule_epochs), epochs counted from the start of the
+//   run cosine    full * (1 + cos(pi * (t - w) / (T - w))) / 2
 class Schedule {
  public:
   // `total_steps`: of the whole run, what cosine decays over; 0 when no limit is known (cosine is then
