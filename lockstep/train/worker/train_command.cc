@@ -8,6 +8,7 @@
 #include "lockstep/comm/registry.h"
 #include "lockstep/comm/session.h"
 #include "lockstep/train/failure.h"
+#include "lockstep/train/memory/counting_allocator.h"
 #include "lockstep/train/training_run.h"
 #include "lockstep/train/worker/arguments.h"
 #include "lockstep/train/worker/commands.h"
@@ -66,8 +67,10 @@ Ending run_rank(comm::Session& session, const record::RunSpec& spec,
   const RunPlace place = meet(session, spec, directory);
   EventLog events(place.directory / fmt::format("rank{}.jsonl", session.group().rank), session.group().rank,
                   place.clock);
-  measure::MemoryAccount memory(spec.device_memory ? std::optional(spec.device_memory->count) : std::nullopt);
-  return report_failures(events, [&] { return TrainingRun(place, session, events, memory).run(); });
+  const auto memory = std::make_shared<measure::MemoryAccount>(
+      spec.device_memory ? std::optional(spec.device_memory->count) : std::nullopt);
+  install_counting_allocator(memory);
+  return report_failures(events, [&] { return TrainingRun(place, session, events, *memory).run(); });
 }
 
 }  // namespace
