@@ -107,7 +107,8 @@ TEST_F(OutOfMemoryTest, OtherErrorsPassUnchanged) {
 }
 
 TEST_F(OutOfMemoryTest, WhatTheMachineDoesNotHaveIsOutOfMemoryWithoutACap) {
-  const OutOfMemory error = out_of_memory_in([] { at::empty({std::int64_t{1} << 44}); });
+  constexpr std::int64_t kMoreThanThereAreAddresses = std::int64_t{1} << 46;
+  const OutOfMemory error = out_of_memory_in([] { at::empty({kMoreThanThereAreAddresses}); });
   EXPECT_THAT(error.what(), HasSubstr("the machine"));
 }
 
