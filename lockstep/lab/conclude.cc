@@ -39,16 +39,25 @@ void add_machine_of_rank_0(record::RunContext& context, const std::vector<record
 
 }  // namespace
 
-record::RunRecord conclude(const RunDirectory& run, record::RunContext context) {
-  const RunEvents events = read_run_events(run);
+Conclusion merge_run(const RunDirectory& run, record::RunContext context) {
+  RunEvents events = read_run_events(run);
   context.id = run.id();
   context.spec = run.spec();
   add_machine_of_rank_0(context, events.merged);
   record::RunRecord record = record::build_record(context, events.merged);
   for (const std::string& damage : events.damage) record.warnings.push_back(damage);
-  write_atomically(run.events_file(), lines_of(events.merged));
-  write_atomically(run.record_file(), record::to_json(record).dump(2) + "\n");
-  return record;
+  return {std::move(record), std::move(events.merged)};
+}
+
+void keep(const RunDirectory& run, const Conclusion& conclusion) {
+  write_atomically(run.record_file(), record::to_json(conclusion.record).dump(2) + "\n");
+  write_atomically(run.events_file(), lines_of(conclusion.events));
+}
+
+record::RunRecord conclude(const RunDirectory& run, record::RunContext context) {
+  Conclusion conclusion = merge_run(run, std::move(context));
+  keep(run, conclusion);
+  return std::move(conclusion.record);
 }
 
 record::RunRecord read_record(const RunDirectory& run) {
