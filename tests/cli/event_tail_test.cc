@@ -10,10 +10,6 @@ namespace {
 
 class EventTailTest : public ::testing::Test {
  protected:
-  EventTailTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-tail-XXXXXX").string();
-    directory = ::mkdtemp(pattern.data());
-  }
   ~EventTailTest() override { std::filesystem::remove_all(directory); }
 
   void write(const std::string& text) { std::ofstream(directory / "rank0.jsonl", std::ios::app) << text; }
@@ -23,7 +19,12 @@ class EventTailTest : public ::testing::Test {
     return record::to_line({0, 0.1 * number, step}) + "\n";
   }
 
-  std::filesystem::path directory;
+  static std::filesystem::path make_directory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-tail-XXXXXX").string();
+    return ::mkdtemp(pattern.data());
+  }
+
+  std::filesystem::path directory = make_directory();
   EventTail tail{directory / "rank0.jsonl"};
 };
 

@@ -9,8 +9,8 @@ import signal
 import sys
 import time
 
-RANK = int(os.environ.get("RANK", "0"))
-WORLD = int(os.environ.get("WORLD_SIZE", "1"))
+RANK = int(os.environ.get("RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")))
+WORLD = int(os.environ.get("WORLD_SIZE", os.environ.get("OMPI_COMM_WORLD_SIZE", "1")))
 BEHAVIOUR = os.environ.get("STAND_IN", "finish")
 BEGIN = time.time()
 

@@ -25,6 +25,8 @@ std::string samples_text(const data::SetDescription& set) {
 
 std::string state_text(const data::SetDescription& set) {
   if (!set.available) return "missing";
+  const auto* entry = record::find_entry(record::data_entries(), set.name);
+  if (entry != nullptr && entry->source == record::Source::users_path) return "your own";
   return set.directory.empty() ? "needs none" : "here";
 }
 

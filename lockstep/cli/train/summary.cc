@@ -35,15 +35,10 @@ std::string named(const char* name, const std::string& value) {
   return fmt::format("  {:<10}{}\n", name, value);
 }
 
-std::string plural(std::int64_t count, const char* word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
 std::string what_ran(const RunRecord& record) {
   return named("model", field(record, "model") + input_text(record)) + named("data", field(record, "data")) +
-         named("strategy",
-               fmt::format("{} over {}, {} on {}", field(record, "strategy"), field(record, "backend"),
-                           plural(record.workers, "worker"), field(record, "device"))) +
+         named("strategy", text_of(Setup{field(record, "strategy"), field(record, "backend"),
+                                         field(record, "device"), record.workers})) +
          named("batch",
                fmt::format("{} per worker, {} global", record.batch.per_worker, record.batch.global)) +
          named("update", fmt::format("{}, learning rate {}, {}", field(record, "optimizer"),

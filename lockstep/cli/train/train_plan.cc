@@ -109,11 +109,18 @@ std::string text_of(const record::ImageShape& shape) {
   return fmt::format("{}x{}x{}", shape.channels, shape.height, shape.width);
 }
 
+std::string text_of(const Setup& setup) {
+  const std::string over = setup.strategy == "single" ? "" : " over " + setup.backend;
+  return fmt::format("{}{}, {} worker{} on {}", setup.strategy, over, setup.workers,
+                     setup.workers == 1 ? "" : "s", setup.device);
+}
+
 std::string describe(const TrainPlan& plan) {
   const RunSpec& spec = plan.spec;
-  return fmt::format("{} on {} ({}): {} over {}, {} worker{} on {}, batch {} per worker, {} global",
-                     spec.model, spec.data, text_of(plan.input), spec.strategy, spec.backend, spec.workers,
-                     spec.workers == 1 ? "" : "s", spec.device, plan.batch.per_worker, plan.batch.global);
+  return fmt::format("{} on {} ({}): {}, batch {} per worker, {} global", spec.model, spec.data,
+                     text_of(plan.input),
+                     text_of(Setup{spec.strategy, spec.backend, spec.device, spec.workers}),
+                     plan.batch.per_worker, plan.batch.global);
 }
 
 }  // namespace lockstep::cli

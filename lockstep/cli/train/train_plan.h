@@ -35,6 +35,13 @@ void require_data(const record::RunSpec& spec);
 // "lenet5 on fashion-mnist (1x28x28): ddp over shm, 2 workers on cpu, batch 32 per worker, 64 global".
 std::string describe(const TrainPlan& plan);
 
+// "ddp over shm, 2 workers on cpu"; strategy single moves nothing.
+struct Setup {
+  std::string strategy, backend, device;
+  std::int64_t workers = 1;
+};
+std::string text_of(const Setup& setup);
+
 // "1x28x28".
 std::string text_of(const record::ImageShape& shape);
 
