@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""The second engine: trains the spec of a run through the PyTorch that this machine has.
+
+    python3 engines/torch/lockstep_torch.py train --run DIR
+
+reads DIR/spec.json and appends this rank's events to DIR/rankN.jsonl. The rank is what RANK, WORLD_SIZE and LOCAL_RANK say.
+`lockstep train --engine torch` starts it. LOCKSTEP_TORCH_COUNT=0 leaves the counting communication hook out,
+LOCKSTEP_TORCH_CHANNELS_LAST=0 or 1 spares the trial of both layouts.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import time
+import traceback
+
+PROCESS_BEGAN = time.monotonic()
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from torch_engine.errors import ConfigError, DeviceError, EngineError, Interrupted, understood  # noqa: E402
+from torch_engine.events import EventWriter  # noqa: E402
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="lockstep_torch.py", description="Trains one rank through this machine's PyTorch.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    train = commands.add_parser("train", help="train the spec of a run")
+    train.add_argument("--run", required=True, metavar="DIR", help="the run's directory, with its spec.json")
+    return parser.parse_args(arguments)
+
+
+def interrupt(number, _):
+    raise Interrupted(number)
+
+
+def import_torch():
+    try:
+        import torch
+    except Exception as error:
+        raise DeviceError(f"engine 'torch' is missing: {sys.executable} cannot import torch ({error}). Install it (apt install "
+                          "python3-torch, or pip install torch), or name a Python that has it in LOCKSTEP_PYTHON.") from error
+    return torch
+
+
+def train(directory, rank, world, events):
+    torch = import_torch()
+    from torch_engine import rendezvous, run_spec
+    from torch_engine.training import Training
+    from torch_engine.worker import Worker, device_of
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    spec = run_spec.resolve(run_spec.read_spec(directory), gpus)
+    processes = 1 if spec.strategy == "dp" else spec.workers
+    if processes != world:
+        raise ConfigError(f"the spec asks for {processes} processes, and WORLD_SIZE is {world}. Start as many as the spec says.")
+    if spec.threads:
+        torch.set_num_threads(spec.threads)
+    device = device_of(spec, rendezvous.environment_number("LOCAL_RANK", str(rank)))
+    if world > 1:
+        rendezvous.join(spec, directory, rank, world, gpus)
+    try:
+        worker = Worker(spec, rank, world, device)
+        if rank == 0:
+            said = ", ".join(f"{name} {value}" for name, value in worker.settings.items())
+            print(f"engine torch: PyTorch {torch.__version__}; {said}", file=sys.stderr, flush=True)
+        Training(worker, events, PROCESS_BEGAN).run()
+    finally:
+        rendezvous.leave()
+
+
+def run(directory):
+    rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    try:
+        events = EventWriter(directory, rank)
+    except OSError as error:
+        raise ConfigError(f"the run's directory {directory} cannot be used: {error}.") from error
+    try:
+        train(directory, rank, world, events)
+    except Exception as error:
+        known = understood(error, rank)
+        kind, message = (known.kind, str(known)) if known else (type(error).__name__, f"{type(error).__name__}: {error}")
+        events.write("failed", kind=kind, message=message)
+        if known:
+            raise known from error
+        raise
+    finally:
+        events.flush()
+
+
+def main(arguments):
+    options = parse(arguments)
+    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        run(options.run)
+        return 0
+    except EngineError as error:
+        print(f"lockstep: engine torch: {error}", file=sys.stderr)
+        return error.exit_code
+    except Exception as error:  # a fault of this script: one message, and where to look with LOCKSTEP_TORCH_TRACEBACK=1
+        if os.environ.get("LOCKSTEP_TORCH_TRACEBACK") == "1":
+            traceback.print_exc()
+        print(f"lockstep: engine torch failed unexpectedly: {type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
