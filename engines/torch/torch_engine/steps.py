@@ -36,8 +36,7 @@ class StepRunner:
         worker.ledger.input_bytes += batch.count * inputs[0].numel() * 4
         clock.lap("input")
         loss, began = self.forward_and_backward(batch, inputs, targets, totals)
-        flags = [loss.float().reshape(1)] + ([torch.tensor([float(wants_stop)], device=loss.device)] if wants_stop is not None else [])
-        metric = torch.cat(flags)
+        metric = self.metric(loss, wants_stop)
         summing = worker.sum_over_ranks(metric)
         if self.spec.clip_norm is not None:
             worker.strategy.clip(worker.parameters, self.spec.clip_norm)
@@ -46,6 +45,12 @@ class StepRunner:
         clock.lap("optimizer")
         self.finish(step, epoch, batch, metric, summing, began)
         return wants_stop is not None and bool(metric[1] > 0)
+
+    @staticmethod
+    def metric(loss, wants_stop):
+        """What is added up over ranks in every step: the loss and, where time is limited, who wants to stop."""
+        loss = loss.reshape(1)
+        return loss if wants_stop is None else torch.cat([loss, torch.full_like(loss, float(wants_stop))])
 
     def forward_and_backward(self, batch, inputs, targets, totals):
         """Returns this rank's share of the step's mean loss, and when the last backward began."""
@@ -85,7 +90,7 @@ class StepRunner:
             self.clock.lap("exposed_comm")  # one worker: known to be nothing
         worker.strategy.count_step(worker.ledger, self.spec.accumulate)
         if self.on_gpu:
-            host = torch.empty(metric.shape, pin_memory=True)
+            host = torch.empty(metric.shape, dtype=metric.dtype, pin_memory=True)
             metric = host.copy_(metric, non_blocking=True)
         self.extra_of[step] = {"epoch": epoch, "samples": batch.count, "loss": metric, **self.communication(began)}
         self.clock.end_step(step)
