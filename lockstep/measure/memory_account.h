@@ -1,8 +1,8 @@
 // The memory of one worker, by use, with an optional cap.
 //
-// Whoever allocates on the worker's device reports here: the tensor allocator, the communicator's buffers, staging.
-// A report that would exceed the cap throws and changes nothing. At every new peak the split by use of that instant
-// is kept, so that it sums to the peak.
+// Whoever allocates on the worker's device reports here: the tensor allocator, the communicator's buffers,
+// staging. A report that would exceed the cap throws and changes nothing. At every new peak the split by use
+// of that instant is kept, so that it sums to the peak.
 #pragma once
 
 #include <array>
