@@ -104,7 +104,7 @@ class Lane:
     def summary(self):
         record = self.records[-1]
         return {"command": self.words, "processes": self.processes, "samples_per_second": self.rates, "libraries": record["machine"].get("libraries", {}),
-                "split_seconds": record["steps"].get("split_seconds"), "final_loss": (record.get("epochs") or [{}])[-1].get("train_loss")}
+                "split_seconds": record["steps"].get("split_seconds")}
 
 
 def lanes_of(options, model, batch):

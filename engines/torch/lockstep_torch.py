@@ -78,7 +78,7 @@ def run(directory):
         train(directory, rank, world, events)
     except Exception as error:
         known = understood(error, rank)
-        kind, message = (known.kind, str(known)) if known else (type(error).__name__, f"{type(error).__name__}: {error}")
+        kind, message = (known.kind, str(known)) if known else ("failed", f"{type(error).__name__}: {error}")
         events.write("failed", kind=kind, message=message)
         if known:
             raise known from error
@@ -95,12 +95,12 @@ def main(arguments):
         run(options.run)
         return 0
     except EngineError as error:
-        print(f"lockstep: engine torch: {error}", file=sys.stderr)
+        print(f"error: engine torch: {error}", file=sys.stderr)
         return error.exit_code
     except Exception as error:  # a fault of this script: one message, and where to look with LOCKSTEP_TORCH_TRACEBACK=1
         if os.environ.get("LOCKSTEP_TORCH_TRACEBACK") == "1":
             traceback.print_exc()
-        print(f"lockstep: engine torch failed unexpectedly: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"error: engine torch: something unforeseen happened: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
 
 

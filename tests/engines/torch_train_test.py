@@ -5,11 +5,11 @@ from torch_engine_case import EngineCase
 
 LENET5_PARAMETERS = 61706
 STEPS = 20
-QUICK = {"model": "lenet5", "data": "fashion-mnist", "global_batch": 32, "steps": STEPS, "train_samples": 2000, "val_samples": 200}
+QUICK = {"model": "lenet5", "data": "fashion-mnist", "global_batch": 32, "steps": STEPS, "train_samples": 32 * STEPS, "val_samples": 200}
 REQUIRED = {
     "started": ("version", "engine", "workers", "batch_per_worker", "batch_global", "started_at"),
     "step": ("step", "epoch", "seconds", "samples", "loss", "split_seconds"),
-    "epoch": ("epoch", "seconds", "train_samples", "train_loss", "train_accuracy"),
+    "epoch": ("epoch", "seconds", "train_samples", "train_loss", "train_accuracy", "val_samples", "val_loss", "val_accuracy"),
     "ledger": ("rows",),
     "memory": ("peak_bytes", "by_use"),
     "finished": ("wall_seconds",),

@@ -3,10 +3,7 @@
 
 class EngineError(Exception):
     exit_code = 1
-
-    @property
-    def kind(self):
-        return type(self).__name__
+    kind = "failed"  # of the failed event, in the words of our own engine
 
 
 class RunError(EngineError):
@@ -19,15 +16,18 @@ class UsageError(EngineError):
 
 class ConfigError(EngineError):
     exit_code = 3
+    kind = "configuration"
 
 
 class DataError(EngineError):
     exit_code = 3
+    kind = "data"
 
 
 class DeviceError(EngineError):
     """A backend, a device or a library that is missing."""
     exit_code = 4
+    kind = "device"
 
 
 class OutOfMemory(EngineError):
@@ -41,7 +41,7 @@ class Collateral(EngineError):
 
 class TimedOut(EngineError):
     exit_code = 124
-    kind = "CommError"
+    kind = "communication"
 
 
 class Interrupted(EngineError):

@@ -11,9 +11,10 @@ def wire_bytes(collective, payload, world, is_root):
 
 
 class Ledger:
-    def __init__(self, rank, world, link):
+    def __init__(self, rank, world, link, copies_input):
         self.rank, self.world, self.link = rank, world, link
-        self.input_bytes = 0
+        self.input_bytes = self.inputs = 0
+        self.copies_input = copies_input
         self.payload, self.wire, self.busy = defaultdict(int), defaultdict(int), defaultdict(float)
 
     def add(self, purpose, collective, payload, times=1, busy=None):
@@ -23,8 +24,14 @@ class Ledger:
         if busy is not None:
             self.busy[row] += busy
 
+    def add_input(self, payload):
+        """A batch at the boundary from the loader to the device; on the CPU nothing is copied."""
+        self.input_bytes += payload
+        self.inputs += 1
+
     def rows(self):
-        rows = [{"rank": self.rank, "purpose": "input", "collective": "send", "link": "local", "payload_bytes": self.input_bytes}]
+        rows = [{"rank": self.rank, "purpose": "input", "collective": "send", "link": "pcie" if self.copies_input else "local",
+                 "payload_bytes": self.input_bytes, "wire_bytes": self.input_bytes if self.copies_input else 0, "messages": self.inputs}]
         for (purpose, collective), payload in sorted(self.payload.items()):
             # A collective is counted once, not on every rank.
             rows.append({"rank": self.rank, "purpose": purpose, "collective": collective, "link": self.link,

@@ -26,7 +26,7 @@ def right_answers(kind, output, targets):
 
 def psnr_sum(output, targets):
     """The sum over samples of their peak signal-to-noise ratios, of intensities from 0 to 1."""
-    errors = ((output - targets) ** 2).flatten(1).mean(1)
+    errors = ((output.double() - targets.double()) ** 2).flatten(1).mean(1)
     return (-10 * torch.log10(errors.clamp_min(1e-12))).sum()
 
 

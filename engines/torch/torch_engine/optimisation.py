@@ -42,12 +42,12 @@ class Schedule:
 
     def learning_rate(self, step):
         if step < self.warmup_steps:
-            return self.base_rate + (self.full_rate - self.base_rate) * (step + 1) / self.warmup_steps
+            return self.base_rate + (self.full_rate - self.base_rate) * step / self.warmup_steps
         if self.spec.schedule == "step":
             return self.full_rate * self.spec.schedule_factor ** (step // self.steps_per_epoch // self.spec.schedule_epochs)
         if self.spec.schedule == "cosine":
-            done = (step - self.warmup_steps) / max(1, self.total_steps - self.warmup_steps)
-            return self.full_rate * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
+            done = (step - self.warmup_steps) / (self.total_steps - self.warmup_steps)  # the rate does not jump after warm-up
+            return self.full_rate * 0.5 * (1 + math.cos(math.pi * done))
         return self.full_rate
 
 

@@ -24,6 +24,7 @@ DEFAULTS = {
 STRATEGIES = ("single", "ddp", "dp", "zero3")
 BACKENDS = ("gloo", "nccl")
 DEFAULT_BATCH = 32
+LIMITS = ("epochs", "steps", "max_time", "target_loss", "target_val_loss", "target_accuracy", "target_psnr")
 
 
 def read_spec(directory):
@@ -52,7 +53,7 @@ def resolve(spec, gpus):
     add_batch_sizes(spec)
     spec.input_shape = input_shape(spec)
     spec.options = {**spec.model_facts.options, **{name: int(value) for name, value in spec.model_options.items()}}
-    if spec.epochs is None and spec.steps is None and spec.max_time is None:
+    if all(getattr(spec, limit) is None for limit in LIMITS):
         spec.epochs = 1
     return spec
 

@@ -19,10 +19,10 @@ class StepRunner:
 
     def parts(self, inputs, targets):
         """The batch cut into the parts whose gradients are added up."""
-        for part in range(self.spec.accumulate):
-            begin, count = share_of(len(inputs), self.spec.accumulate, part)
-            if count:
-                yield inputs[begin:begin + count], targets[begin:begin + count], begin + count == len(inputs)
+        parts = min(len(inputs), self.spec.accumulate)
+        for part in range(parts):
+            begin, count = share_of(len(inputs), parts, part)
+            yield inputs[begin:begin + count], targets[begin:begin + count], part + 1 == parts
 
     def run(self, step, epoch, step_of_epoch, totals, wants_stop):
         """Trains on one batch. Returns whether any rank wanted to stop."""
@@ -33,7 +33,7 @@ class StepRunner:
         batch = worker.train_feed.batch(epoch, step_of_epoch)
         clock.lap("data")
         inputs, targets = worker.to_device(batch)
-        worker.ledger.input_bytes += batch.count * inputs[0].numel() * 4
+        worker.ledger.add_input(batch.count * inputs[0].numel() * 4)
         clock.lap("input")
         loss, began = self.forward_and_backward(batch, inputs, targets, totals)
         metric = self.metric(loss, wants_stop)

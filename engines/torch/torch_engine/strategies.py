@@ -97,7 +97,7 @@ class Ddp(Single):
         else:  # every bucket goes out in every step, whole
             ledger.add("gradient", "all_reduce", self.gradient_bytes)
         if self.broadcasts:
-            ledger.add("buffer", "broadcast", self.buffer_bytes, times=forwards)
+            ledger.add("buffer", "broadcast", self.buffer_bytes)  # before the first forward of a step
 
     def settle(self, ledger):
         if not self.broadcasts:

@@ -15,8 +15,9 @@ from torch_engine.step_clock import split_of
 from torch_engine.steps import StepRunner
 
 LEDGER_SECONDS = 5.0
-TARGETS = (("target_loss", "train_loss", "below"), ("target_val_loss", "val_loss", "below"),
-           ("target_accuracy", "val_accuracy", "at least"), ("target_psnr", "val_psnr", "at least"))
+# Field of the spec, name in the record, figure of the epoch, whether more is better. The first that is set counts.
+TARGETS = (("target_loss", "loss", "train_loss", False), ("target_val_loss", "val_loss", "val_loss", False),
+           ("target_accuracy", "accuracy", "val_accuracy", True), ("target_psnr", "psnr", "val_psnr", True))
 
 
 class Training:
@@ -37,7 +38,7 @@ class Training:
             stop = self.train_epoch(epoch)
             epoch += 1
         self.tell_totals()
-        train_seconds = time.monotonic() - self.began - self.validate_seconds
+        train_seconds = self.train_seconds()
         if self.spec.export_weights is not None and self.worker.rank == 0:
             weights_file.write_safetensors(self.spec.export_weights, self.worker.strategy.model.state_dict())
         self.events.write("finished", target=self.target, wall_seconds={
@@ -48,7 +49,7 @@ class Training:
         worker, spec = self.worker, self.spec
         self.events.write("started", version=os.environ.get("LOCKSTEP_VERSION", f"torch {torch.__version__}"), engine="torch",
                           workers=spec.workers, batch_per_worker=spec.batch_per_worker, batch_global=spec.batch_global,
-                          started_at=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                          started_at=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
                           machine=machine_facts(worker.device, worker.settings))
 
     def train_epoch(self, epoch):
@@ -65,10 +66,11 @@ class Training:
             if stop:
                 break
         self.tell_steps(wait=True)
-        whole = step_of_epoch + 1 == self.feed.steps_per_epoch
+        if step_of_epoch + 1 < self.feed.steps_per_epoch:
+            return True  # an epoch that was cut short has no figures
         figures = {"train_samples": totals.samples, "train_loss": totals.mean("loss"), "train_accuracy": totals.mean("right")}
         seconds = time.monotonic() - began
-        due = worker.validates and whole and ((epoch + 1) % self.spec.validate_every == 0 or stop)
+        due = worker.validates and ((epoch + 1) % self.spec.validate_every == 0 or stop)
         figures.update(self.validate() if due else {})
         self.events.write("epoch", epoch=epoch + 1, seconds=seconds, learning_rate=worker.schedule.learning_rate(self.step - 1), **figures)
         return self.reached_target(epoch + 1, figures) or stop
@@ -119,21 +121,25 @@ class Training:
                        psnr=psnr_sum(output, targets) if restores else None)
 
     def reached_target(self, epochs, figures):
-        for field, figure, direction in TARGETS:
-            value = getattr(self.spec, field)
-            if value is None:
-                continue
-            self.target = self.target or {"metric": figure, "value": value}
-            if figures.get(figure) is None:
-                continue
-            mean = self.mean_over_ranks(figures[figure], figures["val_samples" if figure.startswith("val") else "train_samples"])
-            if mean < value if direction == "below" else mean >= value:
-                self.target = {"metric": figure, "value": value, "epochs": float(epochs), "seconds": time.monotonic() - self.began}
-                return True
-        return False
+        asked = [target for target in TARGETS if getattr(self.spec, target[0]) is not None]
+        if not asked:
+            return False
+        field, name, figure, more_is_better = asked[0]
+        value, part = getattr(self.spec, field), figure.split("_")[0]
+        self.target = {"metric": name, "value": value}
+        if f"{part}_samples" not in figures:
+            return False
+        mean = self.mean_over_ranks(figures[figure] or 0.0, figures[f"{part}_samples"])
+        if mean < value if more_is_better else mean >= value:
+            return False
+        self.target.update(epochs=float(epochs), seconds=self.train_seconds())
+        return True
+
+    def train_seconds(self):
+        return time.monotonic() - self.began - self.validate_seconds
 
     def mean_over_ranks(self, mean, samples):
-        sums = torch.tensor([mean * samples, float(samples)], device=self.worker.device)
+        sums = torch.tensor([mean * samples, float(samples)], dtype=torch.float64, device=self.worker.device)
         summing = self.worker.sum_over_ranks(sums)
         if summing is not None:
             summing.wait()

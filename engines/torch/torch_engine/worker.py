@@ -61,7 +61,7 @@ class Worker:
         channels_last = layout.choose(model, inputs, self.autocast)
         self.memory_format = layout.format_of(channels_last)
         torch.manual_seed(spec.seed * 65537 + self.rank)  # dropout: masks differ from our engine's, and between ranks
-        self.ledger = Ledger(self.rank, self.world, "nccl" if spec.backend == "nccl" else "tcp")
+        self.ledger = Ledger(self.rank, self.world, "nccl" if spec.backend == "nccl" else "tcp", self.device.type == "cuda")
         counts = os.environ.get("LOCKSTEP_TORCH_COUNT", "1") != "0"
         self.strategy = make_strategy(spec, model, self.world, self.device, self.ledger, counts)
         self.parameters = [p for p in self.strategy.module.parameters() if p.requires_grad]
