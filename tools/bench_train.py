@@ -3,8 +3,8 @@
 
 Every (model, batch) is a lane pair: `lockstep train --engine lockstep` and `--engine torch` take turns, run by run, with the
 same workers, threads, data and batch. A ratio is the median over rounds of the ratios within a round, with its 95 %
-interval; "at least r times" holds when the interval reaches r. Efficiency is against one worker of the same engine, which
-takes its turn too. Figures go to out/bench/train.json. Exits 5 when a promise is not kept here.
+interval; "at least r times" holds when the median reaches r, and it is said where r lies within the interval. Efficiency
+is against one worker of the same engine, which takes its turn too. Figures go to out/bench/train.json. Exits 5 when a promise is not kept here.
 
 --mode sixteen: 8 workers of 2 threads, beside 8 lone workers at once (communication off): what communication costs.
 """
@@ -31,6 +31,7 @@ SIXTEEN_MODELS = ("resnet18", "alexnet", "vgg16", "squeezenet1_0")
 SIXTEEN_BATCH = {"vgg16": 16}
 TWICE = ("lenet5", "vit")
 MORE = ("alexnet", "vgg16")  # at batch 8 and 32
+ENOUGH_OF_NO_COMMUNICATION = 0.9
 # PyTorch at its best: no counting in its buckets.
 ENVIRONMENT = {**os.environ, "LOCKSTEP_TORCH_COUNT": "0"}
 
@@ -143,10 +144,10 @@ def figures_of(options, model, batch, lanes):
                "ratio": ratio(lanes, "lockstep", "torch"), "promised": promised(options, model, batch),
                "efficiency": {name: statistics.median(lanes[name].rates) / options.workers / statistics.median(lanes[f"{name} alone"].rates)
                               for name in ("lockstep", "torch")}}
-    figures["kept"] = figures["ratio"][2] >= figures["promised"]
+    figures["kept"] = figures["ratio"][0] >= figures["promised"]
     if "no communication" in lanes:
         figures["share_of_no_communication"] = ratio(lanes, "lockstep", "no communication")
-        figures["kept"] = figures["kept"] or figures["share_of_no_communication"][2] >= 0.9
+        figures["kept"] = figures["kept"] or figures["share_of_no_communication"][0] >= ENOUGH_OF_NO_COMMUNICATION
     return figures
 
 
@@ -160,7 +161,10 @@ def print_row(figures):
     ours, theirs = (statistics.median(figures["lanes"][name]["samples_per_second"]) for name in ("lockstep", "torch"))
     shown = "{:.2f} [{:.2f}, {:.2f}]".format(*figures["ratio"])
     efficiency = "{lockstep:.0%} / {torch:.0%}".format(**figures["efficiency"])
+    _, low, high = figures["ratio"]
     verdict = f"{figures['promised']:g}: {'kept' if figures['kept'] else 'MISSED'}"
+    if low < figures["promised"] <= high:
+        verdict += ", within the noise"
     if "share_of_no_communication" in figures:
         verdict += "; {:.0%} of no communication".format(figures["share_of_no_communication"][0])
     print(f"{figures['model']:>15} {figures['batch_per_worker']:>5} {ours:10.1f} {theirs:10.1f} {shown:>22} {efficiency:>15}  {verdict}", flush=True)
