@@ -63,6 +63,14 @@ void MemoryAccount::remove(Use use, std::uint64_t bytes) noexcept {
   in_use_ -= taken;
 }
 
+void MemoryAccount::move(Use from, Use to, std::uint64_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t& held = by_use_[static_cast<std::size_t>(from)];
+  const std::uint64_t moved = std::min(held, bytes);
+  held -= moved;
+  by_use_[static_cast<std::size_t>(to)] += moved;
+}
+
 std::uint64_t MemoryAccount::in_use() const {
   const std::lock_guard lock(mutex_);
   return in_use_;

@@ -42,6 +42,8 @@ class MemoryAccount {
   // Throws OutOfMemory that says what was asked for, what is in use and for what, and the cap.
   void add(Use use, std::uint64_t bytes);
   void remove(Use use, std::uint64_t bytes) noexcept;
+  // The same bytes are used for something else now; what is in use stays.
+  void move(Use from, Use to, std::uint64_t bytes) noexcept;
 
   std::uint64_t in_use() const;
   BytesByUse by_use() const;

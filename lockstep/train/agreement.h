@@ -1,9 +1,9 @@
 // How workers agree on the step after which they all stop or write a checkpoint.
 //
-// Reasons that no step count foretells (a signal, a clock) reach the ranks at different moments, and a rank that
-// simply stopped would leave the others waiting in a collective. So a thread of each rank proposes the boundary after
-// the step that is running; the ranks take the latest proposal, over a channel of their own. A rank that reaches its
-// own proposal before the others have answered waits there.
+// Reasons that no step count foretells (a signal, a clock) reach the ranks at different moments, and a rank
+// that simply stopped would leave the others waiting in a collective. So a thread of each rank proposes the
+// boundary after the step that is running; the ranks take the latest proposal, over a channel of their own. A
+// rank that reaches its own proposal before the others have answered waits there.
 #pragma once
 
 #include <condition_variable>
@@ -22,8 +22,8 @@ namespace lockstep::train {
 enum class Wish : std::int64_t { none = 0, checkpoint = 1, stop = 2, interrupt = 3 };
 
 struct AgreementOptions {
-  bool watch_signals = false;  // SIGTERM and SIGINT, which must be blocked in all threads
-  std::optional<base::Nanoseconds> stop_after;        // the time limit of training
+  bool watch_signals = false;                   // SIGTERM and SIGINT, which must be blocked in all threads
+  std::optional<base::Nanoseconds> stop_after;  // the time limit of training
   std::optional<base::Nanoseconds> checkpoint_every;
 };
 
@@ -35,8 +35,8 @@ class Agreement {
   Agreement(const Agreement&) = delete;
   Agreement& operator=(const Agreement&) = delete;
 
-  // To be called between two steps with the number of steps that are done. What all workers do now. Must not be called
-  // after the last step: nobody would answer.
+  // To be called between two steps with the number of steps that are done. What all workers do now. Must not
+  // be called after the last step: nobody would answer.
   Wish at_boundary(std::int64_t steps_done);
   // As if a signal had come. From any thread.
   void propose(Wish wish);

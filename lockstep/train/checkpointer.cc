@@ -15,17 +15,20 @@ constexpr std::string_view kOptimizer = "optimizer.";
 std::string identity_of(record::RunSpec spec) {
   if (spec.schedule != "cosine") spec.epochs.reset(), spec.steps.reset();
   spec.max_time.reset();
-  spec.target_loss.reset(), spec.target_val_loss.reset(), spec.target_accuracy.reset(), spec.target_psnr.reset();
+  spec.target_loss.reset(), spec.target_val_loss.reset(), spec.target_accuracy.reset(),
+      spec.target_psnr.reset();
   spec.validate_every = record::RunSpec{}.validate_every;
   return record::spec_hash(spec);
 }
 
 void add_with_prefix(std::vector<models::NamedTensor>& all, std::string_view prefix,
                      const std::vector<models::NamedTensor>& some) {
-  for (const models::NamedTensor& named : some) all.push_back({std::string(prefix) + named.name, named.tensor});
+  for (const models::NamedTensor& named : some)
+    all.push_back({std::string(prefix) + named.name, named.tensor});
 }
 
-std::vector<models::NamedTensor> with_prefix(const std::vector<models::NamedTensor>& all, std::string_view prefix) {
+std::vector<models::NamedTensor> with_prefix(const std::vector<models::NamedTensor>& all,
+                                             std::string_view prefix) {
   std::vector<models::NamedTensor> some;
   for (const models::NamedTensor& named : all) {
     if (named.name.starts_with(prefix)) some.push_back({named.name.substr(prefix.size()), named.tensor});
@@ -50,8 +53,8 @@ CheckpointFile file_from_text(const std::string& text) {
 
 }  // namespace
 
-Checkpointer::Checkpointer(const CheckpointedParts& parts, std::filesystem::path directory, const comm::Group& group,
-                           comm::Store& store, EventLog& events)
+Checkpointer::Checkpointer(const CheckpointedParts& parts, std::filesystem::path directory,
+                           const comm::Group& group, comm::Store& store, EventLog& events)
     : parts_(parts), directory_(std::move(directory)), group_(group), store_(store), events_(events) {}
 
 // Rank 0 gets every rank's text; the others get nothing.
@@ -79,11 +82,13 @@ void Checkpointer::save(const Progress& progress) {
   }
   if (group_.rank != 0) return;
   write_manifest(directory_, step, files);
-  events_.write(record::CheckpointEvent{(directory_ / fmt::format("step-{:08}", step)).string(), progress.steps_done,
-                                        bytes_of(files), base::to_seconds(base::now() - began)});
+  events_.write(record::CheckpointEvent{(directory_ / fmt::format("step-{:08}", step)).string(),
+                                        progress.steps_done, bytes_of(files),
+                                        base::to_seconds(base::now() - began)});
 }
 
-CheckpointPart Checkpointer::make_part(const Progress& progress, const std::vector<std::string>& progresses) const {
+CheckpointPart Checkpointer::make_part(const Progress& progress,
+                                       const std::vector<std::string>& progresses) const {
   CheckpointPart part;
   part.facts["identity"] = identity_of(parts_.spec);
   part.facts["world"] = group_.world;
@@ -108,10 +113,10 @@ std::optional<Progress> Checkpointer::restore() {
 
 void Checkpointer::put_back(const CheckpointPart& part, const std::string& origin) {
   if (part.facts.at("identity") != identity_of(parts_.spec) || part.facts.at("world") != group_.world)
-    throw base::DataError(
-        fmt::format("{} is a checkpoint of another run: only limits (epochs, steps, targets) may differ. Resume with "
-                    "the spec it was made with (`lockstep runs show ID --spec`).",
-                    origin));
+    throw base::DataError(fmt::format(
+        "{} is a checkpoint of another run: only limits (epochs, steps, targets) may differ. Resume with "
+        "the spec it was made with (`lockstep runs show ID --spec`).",
+        origin));
   models::load_weights(parts_.model, with_prefix(part.tensors, kModel), origin);
   parts_.strategy.restore(part.facts.at("strategy"));
   parts_.optimizer.load_state(parts_.strategy.updatables(), with_prefix(part.tensors, kOptimizer));

@@ -31,8 +31,8 @@ class Checkpointer {
 
   // Collective. Returns when this rank's part is on disk (rank 0: when all are).
   void save(const Progress& progress);
-  // What the spec's `resume` names is put into the parts; nothing when it names none. Throws DataError when there is
-  // no whole checkpoint, or when it is of another run.
+  // What the spec's `resume` names is put into the parts; nothing when it names none. Throws DataError when
+  // there is no whole checkpoint, or when it is of another run.
   std::optional<Progress> restore();
 
  private:

@@ -13,8 +13,8 @@ double RunClock::system_seconds() {
 EventLog::EventLog(const std::filesystem::path& file, int rank, const RunClock& clock)
     : path_(file), rank_(rank), clock_(clock), stream_(file, std::ios::app), flushed_(base::now()) {
   if (!stream_)
-    throw base::StoreError(fmt::format("cannot append to {}: {}. Choose another --store.", file.string(),
-                                       base::errno_text()));
+    throw base::StoreError(
+        fmt::format("cannot append to {}: {}. Choose another --store.", file.string(), base::errno_text()));
 }
 
 EventLog::~EventLog() {
@@ -40,8 +40,9 @@ void EventLog::flush_locked() {
   waiting_.clear();
   flushed_ = base::now();
   if (!stream_)
-    throw base::StoreError(fmt::format("cannot write events to {}: {}. Free some space, or choose another --store.",
-                                       path_.string(), base::errno_text()));
+    throw base::StoreError(
+        fmt::format("cannot write events to {}: {}. Free some space, or choose another --store.",
+                    path_.string(), base::errno_text()));
 }
 
 }  // namespace lockstep::train

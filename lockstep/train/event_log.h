@@ -1,4 +1,5 @@
-// A rank's events, appended to its file as they come. The launcher, the progress line and the store read them there.
+// A rank's events, appended to its file as they come. The launcher, the progress line and the store read them
+// there.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +12,8 @@
 
 namespace lockstep::train {
 
-// Seconds since the run began, on a clock that all ranks share: rank 0's start by the system's time of day, followed by
-// each rank's steady clock.
+// Seconds since the run began, on a clock that all ranks share: rank 0's start by the system's time of day,
+// followed by each rank's steady clock.
 class RunClock {
  public:
   RunClock() : RunClock(system_seconds()) {}
@@ -35,8 +36,8 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  // From any thread. Reaches the file within a tenth of a second of the next event, or at flush(). Throws StoreError
-  // when the disk does not take it.
+  // From any thread. Reaches the file within a tenth of a second of the next event, or at flush(). Throws
+  // StoreError when the disk does not take it.
   void write(record::EventBody body);
   void flush();
   const RunClock& clock() const { return clock_; }

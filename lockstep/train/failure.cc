@@ -4,6 +4,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/measure/memory_account.h"
+#include "lockstep/train/memory/out_of_memory.h"
 
 namespace lockstep::train {
 namespace {
@@ -29,18 +30,26 @@ void write_failure(EventLog& events, const std::string& kind, const std::string&
   }
 }
 
+Ending with_our_memory_error(const std::function<Ending()>& body) {
+  try {
+    return body();
+  } catch (...) {
+    rethrow_as_out_of_memory();
+  }
+}
+
 }  // namespace
 
 Ending report_failures(EventLog& events, const std::function<Ending()>& body) {
   try {
-    return body();
+    return with_our_memory_error(body);
   } catch (const base::Error& error) {
     write_failure(events, kind_of(error), error.what());
     throw;
   } catch (const c10::Error& error) {
     write_failure(events, "failed", error.what_without_backtrace());
-    throw base::Error(base::ExitCode::run_failed,
-                      fmt::format("rank {}: libtorch refused: {}", events.rank(), error.what_without_backtrace()));
+    throw base::Error(base::ExitCode::run_failed, fmt::format("rank {}: libtorch refused: {}", events.rank(),
+                                                              error.what_without_backtrace()));
   }
 }
 

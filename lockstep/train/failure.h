@@ -8,8 +8,8 @@
 
 namespace lockstep::train {
 
-// Runs `body`; an error is written as a failed event and thrown on, a foreign one as the error of ours that it stands
-// for (out of memory, say).
+// Runs `body`; an error is written as a failed event and thrown on, a foreign one as the error of ours that
+// it stands for (out of memory, say).
 Ending report_failures(EventLog& events, const std::function<Ending()>& body);
 
 }  // namespace lockstep::train

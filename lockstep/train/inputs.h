@@ -24,8 +24,8 @@ struct DeviceBatch {
 class Inputs {
  public:
   Inputs(const Placement& placement, measure::Ledger& ledger) : placement_(placement), ledger_(ledger) {}
-  // The batch in the model's type on its device. Counted in the ledger: purpose input, as the f32 bytes that the loader
-  // hands over.
+  // The batch in the model's type on its device. Counted in the ledger: purpose input, as the f32 bytes that
+  // the loader hands over.
   DeviceBatch take(const data::Batch& batch);
   // The same without an entry in the ledger: validation is no part of training.
   DeviceBatch take_uncounted(const data::Batch& batch) const;

@@ -14,7 +14,8 @@ at::TensorOptions wide_enough(const at::TensorOptions& options) {
 
 }  // namespace
 
-LossReducer::LossReducer(comm::Communicator* communicator, const at::TensorOptions& like, measure::StepTimer& timer)
+LossReducer::LossReducer(comm::Communicator* communicator, const at::TensorOptions& like,
+                         measure::StepTimer& timer)
     : communicator_(communicator), timer_(timer), value_(at::zeros({}, wide_enough(like))) {
   if (communicator_ == nullptr) return;
   memory_ = communicator_->allocate(value_.nbytes());

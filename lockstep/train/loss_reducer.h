@@ -13,8 +13,8 @@ class LossReducer {
   // Collective. Null: one worker.
   LossReducer(comm::Communicator* communicator, const at::TensorOptions& like, measure::StepTimer& timer);
 
-  // Begins with the loss of a step (a scalar). In the background, the result is there when a later step asks for it;
-  // otherwise it is there at once.
+  // Begins with the loss of a step (a scalar). In the background, the result is there when a later step asks
+  // for it; otherwise it is there at once.
   void start(const at::Tensor& loss, bool in_background);
   // The loss that was started last. To be called once for each start().
   double finish();

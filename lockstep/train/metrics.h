@@ -26,8 +26,8 @@ struct Metrics {
   std::optional<double> psnr() const;
 };
 
-// Of one batch: `output` [count, ...], `target` labels [count] or values like the output. `loss_sum` is what the caller
-// has already (the sum of the samples' losses).
+// Of one batch: `output` [count, ...], `target` labels [count] or values like the output. `loss_sum` is what
+// the caller has already (the sum of the samples' losses).
 Metrics metrics_of(record::Task task, const at::Tensor& output, const at::Tensor& target, double loss_sum);
 
 void to_json(nlohmann::json& json, const Metrics& metrics);

@@ -25,7 +25,8 @@ void load_initial_weights(const record::RunSpec& spec, Network& network) {
   if (!spec.weights) return;
   const models::LoadReport report =
       models::load_weights(network.model, models::read_weights(*spec.weights), *spec.weights);
-  network.remarks.push_back(fmt::format("{} tensors were loaded from {}", report.loaded.size(), *spec.weights));
+  network.remarks.push_back(
+      fmt::format("{} tensors were loaded from {}", report.loaded.size(), *spec.weights));
   if (!report.left_alone.empty())
     network.remarks.push_back(fmt::format("left at their initial values, because their shapes differ: {}",
                                           base::join(report.left_alone, ", ")));
@@ -35,8 +36,9 @@ void freeze_the_rest(const record::RunSpec& spec, Network& network) {
   if (spec.trainable == "all") return;
   const models::TrainableReport report =
       models::set_trainable(network.model, models::parse_trainable(spec.trainable));
-  network.remarks.push_back(fmt::format("{} parameters are trained and {} frozen ({})", report.trainable_parameters,
-                                        report.frozen_parameters, spec.trainable));
+  network.remarks.push_back(fmt::format("{} parameters are trained and {} frozen ({})",
+                                        report.trainable_parameters, report.frozen_parameters,
+                                        spec.trainable));
   if (report.frozen_parameters > 0 && !spec.weights)
     network.remarks.push_back("warning: random weights are frozen; give trained ones with --weights");
 }
@@ -47,7 +49,8 @@ Placement placement_of(const record::RunSpec& spec, int local_rank) {
   Placement placement;
   if (spec.precision == "f64") placement.type = at::kDouble;
   if (spec.precision == "bf16") placement.type = at::kBFloat16;
-  if (spec.device == "cuda") placement.device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(local_rank));
+  if (spec.device == "cuda")
+    placement.device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(local_rank));
   return placement;
 }
 

@@ -5,12 +5,9 @@
 namespace lockstep::train {
 
 nlohmann::json to_json(const Progress& progress) {
-  return {{"steps_done", progress.steps_done},
-          {"epoch", progress.next.epoch},
-          {"step_of_epoch", progress.next.step},
-          {"epoch_so_far", progress.epoch_so_far},
-          {"train_seconds", progress.train_seconds},
-          {"validate_seconds", progress.validate_seconds},
+  return {{"steps_done", progress.steps_done},       {"epoch", progress.next.epoch},
+          {"step_of_epoch", progress.next.step},     {"epoch_so_far", progress.epoch_so_far},
+          {"train_seconds", progress.train_seconds}, {"validate_seconds", progress.validate_seconds},
           {"epoch_seconds", progress.epoch_seconds}};
 }
 
@@ -26,7 +23,8 @@ Progress progress_from_json(const nlohmann::json& json) {
     json.at("epoch_seconds").get_to(progress.epoch_seconds);
     return progress;
   } catch (const nlohmann::json::exception& error) {
-    throw base::DataError(std::string("the checkpoint does not say how far the run had come: ") + error.what());
+    throw base::DataError(std::string("the checkpoint does not say how far the run had come: ") +
+                          error.what());
   }
 }
 

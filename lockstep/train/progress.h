@@ -11,11 +11,11 @@ namespace lockstep::train {
 
 struct Progress {
   std::int64_t steps_done = 0;
-  data::SamplerPosition next;     // the step that comes next
-  Metrics epoch_so_far;           // of this rank's samples in the epoch that runs
-  double train_seconds = 0;       // of all steps
+  data::SamplerPosition next;  // the step that comes next
+  Metrics epoch_so_far;        // of this rank's samples in the epoch that runs
+  double train_seconds = 0;    // of all steps
   double validate_seconds = 0;
-  double epoch_seconds = 0;       // of the epoch that runs
+  double epoch_seconds = 0;  // of the epoch that runs
 };
 
 nlohmann::json to_json(const Progress& progress);

@@ -34,7 +34,8 @@ nlohmann::json machine_json() {
 }
 
 // A user's own file cannot be traced without running it.
-std::optional<double> train_flops_per_sample(const record::RunSpec& spec, int classes, const Placement& placement) {
+std::optional<double> train_flops_per_sample(const record::RunSpec& spec, int classes,
+                                             const Placement& placement) {
   if (record::is_model_file(spec.model)) return std::nullopt;
   const models::Model sketch =
       models::sketch_model(spec.model, model_options(spec, classes), layer_options(spec, placement));

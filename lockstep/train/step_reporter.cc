@@ -46,7 +46,8 @@ void StepReporter::ended(StepFacts facts) {
   open.event.epoch = facts.epoch;
   open.event.samples = facts.samples;
   if (facts.step - first_step_ < spec_.skip_steps) open.event.warmup = true;
-  if (!facts.buckets.empty() && facts.step % kBucketsEvery == 0) open.event.buckets = std::move(facts.buckets);
+  if (!facts.buckets.empty() && facts.step % kBucketsEvery == 0)
+    open.event.buckets = std::move(facts.buckets);
   open.event.gradient_square_norm = facts.square_norm;
   if (spec_.measure) add_communication(open.event);
   open_.push_back(std::move(open));
@@ -69,8 +70,8 @@ void StepReporter::loss(double value) {
 
 void StepReporter::splits(const std::vector<measure::StepSplit>& splits) {
   for (const measure::StepSplit& split : splits) {
-    const auto open =
-        std::find_if(open_.begin(), open_.end(), [&](const Open& one) { return one.event.step == split.step; });
+    const auto open = std::find_if(open_.begin(), open_.end(),
+                                   [&](const Open& one) { return one.event.step == split.step; });
     if (open == open_.end()) continue;
     add_split(open->event, split);
     open->has_split = true;

@@ -1,5 +1,6 @@
-// Turns what is known about steps into their events. The parts of a step's figures arrive at different times (its loss
-// may come a step later, a GPU's spans several); events are written in the order of the steps, each when it is whole.
+// Turns what is known about steps into their events. The parts of a step's figures arrive at different times
+// (its loss may come a step later, a GPU's spans several); events are written in the order of the steps, each
+// when it is whole.
 #pragma once
 
 #include <cstdint>

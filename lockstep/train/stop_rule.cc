@@ -22,7 +22,8 @@ bool StopRule::done(std::int64_t steps_done, std::int64_t epochs_done) const {
 std::optional<std::int64_t> StopRule::total_steps(std::int64_t steps_per_epoch) const {
   const std::optional<std::int64_t> epochs_asked = epochs();
   std::optional<std::int64_t> total = spec_.steps;
-  if (epochs_asked) total = std::min(total.value_or(*epochs_asked * steps_per_epoch), *epochs_asked * steps_per_epoch);
+  if (epochs_asked)
+    total = std::min(total.value_or(*epochs_asked * steps_per_epoch), *epochs_asked * steps_per_epoch);
   return total;
 }
 

@@ -1,5 +1,5 @@
-// When a run has done what it was asked to: the limits of its spec that can be counted. (A time limit is the business
-// of Agreement: ranks' clocks differ.)
+// When a run has done what it was asked to: the limits of its spec that can be counted. (A time limit is the
+// business of Agreement: ranks' clocks differ.)
 #pragma once
 
 #include <cstdint>

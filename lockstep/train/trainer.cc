@@ -17,9 +17,10 @@ using measure::SpanScope;
 [[noreturn]] void refuse_loss(double loss, std::int64_t step) {
   throw base::Error(
       base::ExitCode::run_failed,
-      fmt::format("the loss of step {} is {}: training has diverged. A smaller --learning-rate, --warmup-epochs or "
-                  "--clip-norm may keep it finite; data that is not normalised may be the cause too.",
-                  step, loss));
+      fmt::format(
+          "the loss of step {} is {}: training has diverged. A smaller --learning-rate, --warmup-epochs or "
+          "--clip-norm may keep it finite; data that is not normalised may be the cause too.",
+          step, loss));
 }
 
 record::Task task_of(models::LossKind loss) {
@@ -32,7 +33,8 @@ void clip(const std::vector<parallel::Updatable>& updatables, double largest_nor
   if (factor != 1.0) scale_gradients(updatables, factor);
 }
 
-models::PassKey pass_key(const record::RunSpec& spec, std::int64_t step, const DeviceBatch& batch, bool training) {
+models::PassKey pass_key(const record::RunSpec& spec, std::int64_t step, const DeviceBatch& batch,
+                         bool training) {
   models::PassKey key;
   key.training = training;
   key.seed = static_cast<std::uint64_t>(spec.seed);
@@ -58,7 +60,8 @@ Ending Trainer::run() {
   while (!ended) {
     train_step();
     if (epoch_ended_) end_epoch();
-    ended = target_reached_ || stop_.done(progress_.steps_done, static_cast<std::int64_t>(progress_.next.epoch));
+    ended =
+        target_reached_ || stop_.done(progress_.steps_done, static_cast<std::int64_t>(progress_.next.epoch));
     if (ended) break;
     const Wish wish = parts_.agreement.at_boundary(progress_.steps_done);
     if (wish != Wish::none) take_loss();
@@ -98,7 +101,8 @@ DeviceBatch Trainer::next_batch() {
 // The parts are as equal as can be; a batch smaller than their number gives fewer.
 at::Tensor Trainer::run_parts(const DeviceBatch& batch) {
   const auto count = static_cast<std::size_t>(batch.count());
-  const std::size_t parts = std::max<std::size_t>(1, std::min(count, static_cast<std::size_t>(parts_.spec.accumulate)));
+  const std::size_t parts =
+      std::max<std::size_t>(1, std::min(count, static_cast<std::size_t>(parts_.spec.accumulate)));
   if (parts == 1) return run_part(batch, true, true);
   at::Tensor loss;
   for (std::size_t part = 0; part < parts; ++part) {
@@ -143,8 +147,11 @@ void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
   losses_.start(loss, in_background);
   loss_pending_ = true;
   parts_.timer.end_step();
-  reporter_.ended({progress_.steps_done, static_cast<std::int64_t>(batch.plan.position.epoch), batch.count(),
-                   parts_.strategy.bucket_times(), {}});
+  reporter_.ended({progress_.steps_done,
+                   static_cast<std::int64_t>(batch.plan.position.epoch),
+                   batch.count(),
+                   parts_.strategy.bucket_times(),
+                   {}});
   if (!in_background) take_loss();
   reporter_.splits(parts_.timer.take());
   ++progress_.steps_done;
@@ -215,8 +222,8 @@ Metrics Trainer::validate() {
   for (std::size_t step = 0; step < parts_.validation_data->steps_per_epoch(); ++step) {
     const DeviceBatch batch = parts_.inputs.take_uncounted(*parts_.validation_data->next());
     if (batch.count() == 0) continue;
-    const at::Tensor output =
-        runner.forward(parts_.model.root(), batch.inputs, pass_key(parts_.spec, progress_.steps_done, batch, false));
+    const at::Tensor output = runner.forward(parts_.model.root(), batch.inputs,
+                                             pass_key(parts_.spec, progress_.steps_done, batch, false));
     const double loss_sum = models::loss_of(parts_.loss, output, batch.targets, 1.0).item<double>();
     sum.add(metrics_of(sum.task, output, batch.targets, loss_sum));
   }

@@ -36,14 +36,16 @@ std::unique_ptr<data::Loader> make_loader(const record::RunSpec& spec, Split spl
 AgreementOptions agreement_options(const record::RunSpec& spec, double trained_seconds) {
   AgreementOptions options;
   options.watch_signals = true;
-  if (spec.max_time) options.stop_after = base::from_seconds(std::max(0.0, spec.max_time->count - trained_seconds));
+  if (spec.max_time)
+    options.stop_after = base::from_seconds(std::max(0.0, spec.max_time->count - trained_seconds));
   if (spec.checkpoint_time) options.checkpoint_every = base::from_seconds(spec.checkpoint_time->count);
   return options;
 }
 
 record::LedgerLine line_of(const measure::LedgerRow& row, int rank) {
   // A collective's payload is counted once, by rank 0; what one rank does alone, by that rank.
-  const bool alone = row.collective == measure::Collective::send || row.collective == measure::Collective::receive;
+  const bool alone =
+      row.collective == measure::Collective::send || row.collective == measure::Collective::receive;
   record::LedgerLine line;
   line.rank = rank;
   line.purpose = name_of(row.purpose);
@@ -84,7 +86,8 @@ Ending TrainingRun::run() {
 
 void TrainingRun::load_data() {
   train_set_ = data::load_set(data::load_request(spec_, Split::train));
-  if (spec_.validate_every > 0) validation_set_ = data::load_set(data::load_request(spec_, Split::validation));
+  if (spec_.validate_every > 0)
+    validation_set_ = data::load_set(data::load_request(spec_, Split::validation));
 }
 
 void TrainingRun::open_communicator() {
@@ -129,13 +132,13 @@ Ending TrainingRun::train() {
   const auto total = StopRule(spec_).total_steps(static_cast<std::int64_t>(steps_per_epoch));
   const Schedule schedule(spec_, steps_per_epoch, static_cast<std::uint64_t>(total.value_or(0)));
   Inputs inputs(placement_, session_.ledger());
-  Checkpointer checkpointer({spec_, network_->model, *strategy_, *optimizer_}, place_.directory / "checkpoints",
-                            session_.group(), session_.store(), events_);
+  Checkpointer checkpointer({spec_, network_->model, *strategy_, *optimizer_},
+                            place_.directory / "checkpoints", session_.group(), session_.store(), events_);
   const Progress from = checkpointer.restore().value_or(Progress{});
   Agreement agreement(std::move(agreement_channel_), agreement_options(spec_, from.train_seconds));
   Trainer trainer({spec_, network_->model, network_->loss, *strategy_, *optimizer_, schedule, *train_data,
-                   validation_data.get(), inputs, communicator_.get(), *timer_, session_.ledger(), events_, checkpointer,
-                   agreement},
+                   validation_data.get(), inputs, communicator_.get(), *timer_, session_.ledger(), events_,
+                   checkpointer, agreement},
                   from);
   utilisation_.start();
   const Ending ending = trainer.run();
@@ -152,8 +155,9 @@ void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
   report_memory();
   if (ending == Ending::interrupted) {
     events_.write(record::FailedEvent{
-        "interrupted", fmt::format("interrupted after step {}; a checkpoint is in {}. Go on with --resume.",
-                                   trainer.progress().steps_done, (place_.directory / "checkpoints").string())});
+        "interrupted",
+        fmt::format("interrupted after step {}; a checkpoint is in {}. Go on with --resume.",
+                    trainer.progress().steps_done, (place_.directory / "checkpoints").string())});
     events_.flush();
     return;
   }
@@ -172,8 +176,8 @@ void TrainingRun::warn_about_other(const Trainer& trainer) {
   const double bound = spec_.model == "lenet5" || spec_.model == "vit" ? 0.05 : 0.02;
   const std::optional<double> share = trainer.share_of_other();
   if (!share || *share <= bound) return;
-  events_.write(record::WarningEvent{
-      fmt::format("{:.1f} % of the step is in no span (at most {:.0f} % should be)", *share * 100, bound * 100)});
+  events_.write(record::WarningEvent{fmt::format(
+      "{:.1f} % of the step is in no span (at most {:.0f} % should be)", *share * 100, bound * 100)});
 }
 
 void TrainingRun::report_utilisation() {
@@ -199,7 +203,8 @@ void TrainingRun::report_memory() {
   event.peak_bytes = memory_.peak_bytes();
   const measure::BytesByUse by_use = memory_.by_use_at_peak();
   for (int use = 0; use < measure::kUseCount; ++use)
-    event.by_use[std::string(name_of(static_cast<measure::Use>(use)))] = by_use[static_cast<std::size_t>(use)];
+    event.by_use[std::string(name_of(static_cast<measure::Use>(use)))] =
+        by_use[static_cast<std::size_t>(use)];
   event.cap_bytes = memory_.cap_bytes();
   events_.write(event);
 }

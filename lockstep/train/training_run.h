@@ -23,7 +23,8 @@ struct RunPlace {
 // This rank's part of a run; all ranks of the session make one with the same spec. Events go to `events`.
 class TrainingRun {
  public:
-  TrainingRun(const RunPlace& place, comm::Session& session, EventLog& events, measure::MemoryAccount& memory);
+  TrainingRun(const RunPlace& place, comm::Session& session, EventLog& events,
+              measure::MemoryAccount& memory);
   ~TrainingRun();
   // Interrupted: a signal came, and a checkpoint was written. Throws what else ends the run early.
   Ending run();

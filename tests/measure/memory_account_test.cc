@@ -102,6 +102,15 @@ TEST(MemoryAccount, ARequestOfAnySizeIsRefusedWithoutWrappingRound) {
   EXPECT_EQ(account.in_use(), 999u);
 }
 
+TEST(MemoryAccount, WhatIsUsedForSomethingElseIsNeitherMoreNorLess) {
+  MemoryAccount account(100);
+  account.add(Use::activations, 100);
+  account.move(Use::activations, Use::gradients, 60);
+  EXPECT_EQ(account.in_use(), 100u);
+  EXPECT_EQ(bytes_of(account.by_use(), Use::activations), 40u);
+  EXPECT_EQ(bytes_of(account.by_use(), Use::gradients), 60u);
+}
+
 TEST(MemoryAccount, RemovingMoreThanThereIsDoesNotWrapRound) {
   MemoryAccount account(1000);
   account.add(Use::buckets, 10);

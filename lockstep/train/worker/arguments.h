@@ -1,4 +1,5 @@
-// The arguments of `lockstep-worker`: a command and `--name value` pairs. People use `lockstep`; this is what it starts.
+// The arguments of `lockstep-worker`: a command and `--name value` pairs. People use `lockstep`; this is what
+// it starts.
 #pragma once
 
 #include <map>
@@ -10,7 +11,8 @@ namespace lockstep::train {
 
 class Arguments {
  public:
-  // `known`: the names the command takes. Throws UsageError for anything else, and for a name without a value.
+  // `known`: the names the command takes. Throws UsageError for anything else, and for a name without a
+  // value.
   Arguments(const std::vector<std::string>& words, const std::vector<std::string>& known,
             const std::vector<std::string>& known_switches = {});
 

@@ -30,7 +30,8 @@ int run(const Words& words) {
     if (!words.empty() && words.front() == command.name) return command.run({words.begin() + 1, words.end()});
   }
   throw lockstep::base::UsageError(
-      "lockstep-worker is started by `lockstep train`; its commands are train, describe, export-weights and logits.");
+      "lockstep-worker is started by `lockstep train`; its commands are train, describe, export-weights and "
+      "logits.");
 }
 
 }  // namespace

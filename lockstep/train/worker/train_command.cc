@@ -8,6 +8,7 @@
 #include "lockstep/comm/registry.h"
 #include "lockstep/comm/session.h"
 #include "lockstep/train/failure.h"
+#include "lockstep/train/memory/counting_allocator.h"
 #include "lockstep/train/training_run.h"
 #include "lockstep/train/worker/arguments.h"
 #include "lockstep/train/worker/commands.h"
@@ -34,9 +35,10 @@ void hold_back_signals() {
   pthread_sigmask(SIG_BLOCK, &held, nullptr);
 }
 
-// Rank 0 knows where the run is kept and when it began; the others hear it from it, and compare what they were asked
-// to do.
-RunPlace meet(comm::Session& session, const record::RunSpec& spec, const std::optional<std::string>& directory) {
+// Rank 0 knows where the run is kept and when it began; the others hear it from it, and compare what they
+// were asked to do.
+RunPlace meet(comm::Session& session, const record::RunSpec& spec,
+              const std::optional<std::string>& directory) {
   const base::Deadline deadline(base::from_seconds(spec.timeout.count));
   const std::string hash = record::spec_hash(spec);
   if (session.group().rank == 0) {
@@ -47,23 +49,28 @@ RunPlace meet(comm::Session& session, const record::RunSpec& spec, const std::op
   }
   const nlohmann::json word = nlohmann::json::parse(session.store().get("train/run", deadline));
   if (word.at("spec_hash") != hash)
-    throw base::ConfigError(fmt::format("rank {} was started with another spec than rank 0. Give every rank the same flags.",
-                                        session.group().rank));
+    throw base::ConfigError(
+        fmt::format("rank {} was started with another spec than rank 0. Give every rank the same flags.",
+                    session.group().rank));
   return {spec, directory.value_or(word.at("directory").get<std::string>()),
           RunClock(word.at("began").get<double>())};
 }
 
 comm::Identity identity_or_alone() {
   if (const auto identity = comm::find_identity({})) return *identity;
-  throw base::UsageError("lockstep-worker train is one rank: RANK and WORLD_SIZE must say which. Use `lockstep train`.");
+  throw base::UsageError(
+      "lockstep-worker train is one rank: RANK and WORLD_SIZE must say which. Use `lockstep train`.");
 }
 
-Ending run_rank(comm::Session& session, const record::RunSpec& spec, const std::optional<std::string>& directory) {
+Ending run_rank(comm::Session& session, const record::RunSpec& spec,
+                const std::optional<std::string>& directory) {
   const RunPlace place = meet(session, spec, directory);
   EventLog events(place.directory / fmt::format("rank{}.jsonl", session.group().rank), session.group().rank,
                   place.clock);
-  measure::MemoryAccount memory(spec.device_memory ? std::optional(spec.device_memory->count) : std::nullopt);
-  return report_failures(events, [&] { return TrainingRun(place, session, events, memory).run(); });
+  const auto memory = std::make_shared<measure::MemoryAccount>(
+      spec.device_memory ? std::optional(spec.device_memory->count) : std::nullopt);
+  install_counting_allocator(memory);
+  return report_failures(events, [&] { return TrainingRun(place, session, events, *memory).run(); });
 }
 
 }  // namespace
@@ -71,8 +78,8 @@ Ending run_rank(comm::Session& session, const record::RunSpec& spec, const std::
 int train_command(const Words& words) {
   const Arguments arguments(words, {"--run", "--spec"});
   const std::optional<std::string> directory = arguments.find("--run");
-  const std::filesystem::path spec_path =
-      directory ? std::filesystem::path(*directory) / "spec.json" : std::filesystem::path(arguments.need("--spec"));
+  const std::filesystem::path spec_path = directory ? std::filesystem::path(*directory) / "spec.json"
+                                                    : std::filesystem::path(arguments.need("--spec"));
   const record::RunSpec spec = read_spec(spec_path);
   hold_back_signals();
   if (spec.threads) at::set_num_threads(static_cast<int>(*spec.threads));
