@@ -12,13 +12,16 @@ import argparse
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 
 PROCESS_BEGAN = time.monotonic()
+ENDING_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from torch_engine.errors import ConfigError, DeviceError, EngineError, Interrupted, understood  # noqa: E402
+from torch_engine.environment import environment_number  # noqa: E402
+from torch_engine.errors import ConfigError, DeviceError, EngineError, understood  # noqa: E402
 from torch_engine.events import EventWriter  # noqa: E402
 
 
@@ -30,8 +33,20 @@ def parse(arguments):
     return parser.parse_args(arguments)
 
 
-def interrupt(number, _):
-    raise Interrupted(number)
+def end_now(code):
+    """Ends without tidying up: taking a process group down while another rank is gone can wait for ever."""
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def tell_of_signals(events):
+    """A thread waits for the signals that end a run, since the main thread may sit in a collective and not hear them."""
+    def wait():
+        number = signal.sigwait(ENDING_SIGNALS)
+        events.write("failed", kind="interrupted", message=f"stopped by signal {number} ({signal.Signals(number).name}).")
+        print(f"error: engine torch: stopped by signal {number}.", file=sys.stderr)
+        end_now(128 + number)
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def import_torch():
@@ -55,25 +70,24 @@ def train(directory, rank, world, events):
         raise ConfigError(f"the spec asks for {processes} processes, and WORLD_SIZE is {world}. Start as many as the spec says.")
     if spec.threads:
         torch.set_num_threads(spec.threads)
-    device = device_of(spec, rendezvous.environment_number("LOCAL_RANK", str(rank)))
+    device = device_of(spec, environment_number("LOCAL_RANK", str(rank)))
     if world > 1:
         rendezvous.join(spec, directory, rank, world, gpus)
-    try:
-        worker = Worker(spec, rank, world, device)
-        if rank == 0:
-            said = ", ".join(f"{name} {value}" for name, value in worker.settings.items())
-            print(f"engine torch: PyTorch {torch.__version__}; {said}", file=sys.stderr, flush=True)
-        Training(worker, events, PROCESS_BEGAN).run()
-    finally:
-        rendezvous.leave()
+    worker = Worker(spec, rank, world, device)
+    if rank == 0:
+        said = ", ".join(f"{name} {value}" for name, value in worker.settings.items())
+        print(f"engine torch: PyTorch {torch.__version__}; {said}", file=sys.stderr, flush=True)
+    Training(worker, events, PROCESS_BEGAN).run()
+    rendezvous.leave()
 
 
 def run(directory):
-    rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    rank, world = environment_number("RANK", "0"), environment_number("WORLD_SIZE", "1")
     try:
         events = EventWriter(directory, rank)
     except OSError as error:
         raise ConfigError(f"the run's directory {directory} cannot be used: {error}.") from error
+    tell_of_signals(events)
     try:
         train(directory, rank, world, events)
     except Exception as error:
@@ -89,8 +103,7 @@ def run(directory):
 
 def main(arguments):
     options = parse(arguments)
-    signal.signal(signal.SIGTERM, interrupt)
-    signal.signal(signal.SIGINT, interrupt)
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)  # before libraries start threads: those inherit it
     try:
         run(options.run)
         return 0
@@ -105,4 +118,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end_now(main(sys.argv[1:]))

@@ -44,14 +44,6 @@ class TimedOut(EngineError):
     kind = "communication"
 
 
-class Interrupted(EngineError):
-    kind = "interrupted"
-
-    def __init__(self, signal_number):
-        super().__init__(f"stopped by signal {signal_number}.")
-        self.exit_code = 128 + signal_number
-
-
 LOST_PEER = ("Connection closed by peer", "Connection reset by peer", "Broken pipe", "remote process exited",
              "Connection refused", "NCCL communicator was aborted")
 WAITED_TOO_LONG = ("Timed out", "timed out", "Timeout", "timeout", "ran for")

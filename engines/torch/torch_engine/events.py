@@ -3,7 +3,10 @@
 import json
 import math
 import os
+import threading
 import time
+
+from torch_engine.errors import RunError
 
 FLUSH_SECONDS = 0.25
 WORDS = {math.inf: "infinity", -math.inf: "-infinity"}
@@ -28,19 +31,24 @@ class EventWriter:
         self.stream = open(os.path.join(directory, f"rank{rank}.jsonl"), "a", encoding="utf-8")
         self.lines = []
         self.flushed = time.monotonic()
+        self.lock = threading.RLock()  # a signal is told from a thread of its own
 
     def now(self):
         return max(0.0, time.time() - self.began)
 
     def write(self, event, at=None, **fields):
         body = {"event": event, "rank": self.rank, "time": self.now() if at is None else at, **fields}
-        self.lines.append(json.dumps(plain(body)))
-        if event != "step" or time.monotonic() - self.flushed > FLUSH_SECONDS:
-            self.flush()
+        with self.lock:
+            self.lines.append(json.dumps(plain(body)))
+            if event != "step" or time.monotonic() - self.flushed > FLUSH_SECONDS:
+                self.flush()
 
     def flush(self):
-        if self.lines:
-            self.stream.write("\n".join(self.lines) + "\n")
-            self.stream.flush()
-        self.lines = []
-        self.flushed = time.monotonic()
+        with self.lock:
+            lines, self.lines = self.lines, []
+            self.flushed = time.monotonic()
+            try:
+                self.stream.write("".join(line + "\n" for line in lines))
+                self.stream.flush()
+            except OSError as error:
+                raise RunError(f"cannot write events to {self.stream.name}: {error.strerror}. Free some space, or choose another --store.") from error

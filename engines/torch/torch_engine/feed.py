@@ -20,7 +20,7 @@ PIECE = 2048  # images prepared at a time
 
 @dataclass
 class Batch:
-    inputs: torch.Tensor  # [count, channels, height, width]
+    inputs: torch.Tensor  # [count, channels, height, width]; grey where grey is to feed three channels
     targets: torch.Tensor  # [count] labels, [count, 1] angles or clean patches
     count: int  # samples that count: 0 where a rank only keeps the others company
     global_count: int
@@ -98,8 +98,6 @@ class Feed:
             inputs, targets = self.inputs.index_select(0, rows), self.targets.index_select(0, rows)
             if self.crop or self.flip:
                 inputs, targets = self.changed(inputs, targets, samples, epoch)
-            if inputs.shape[1] != self.shape[0]:
-                inputs = inputs.expand(-1, self.shape[0], -1, -1)  # grey feeds all three
         return Batch(inputs, targets, count, total, last)
 
     def changed(self, inputs, targets, samples, epoch):

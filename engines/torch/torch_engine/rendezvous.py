@@ -7,15 +7,8 @@ import os
 
 import torch.distributed as dist
 
-from torch_engine.errors import DeviceError, UsageError, understood
-
-
-def environment_number(name, default=None):
-    text = os.environ.get(name, default)
-    try:
-        return int(text)
-    except (TypeError, ValueError):
-        raise UsageError(f"{name} is '{text}': it must be a whole number. Start ranks with lockstep train --engine torch.") from None
+from torch_engine.environment import environment_number
+from torch_engine.errors import DeviceError, understood
 
 
 def store_file(directory):
