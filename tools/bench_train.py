@@ -4,7 +4,8 @@
 Every (model, batch) is a lane pair: `lockstep train --engine lockstep` and `--engine torch` take turns, run by run, with the
 same workers, threads, data and batch. A ratio is the median over rounds of the ratios within a round, with its 95 %
 interval; "at least r times" holds when the median reaches r, and it is said where r lies within the interval. Efficiency
-is against one worker of the same engine, which takes its turn too. Figures go to out/bench/train.json. Exits 5 when a promise is not kept here.
+is against one worker of the same engine, which takes its turn too. Figures go to out/bench/train.json. Exits 5 when a
+promise is not kept here.
 
 --mode sixteen: 8 workers of 2 threads, beside 8 lone workers at once (communication off): what communication costs.
 """
@@ -66,7 +67,8 @@ def batches_of(options, model):
 
 
 WARM_UP_STEPS = 5
-STEPS = {"lenet5": 200, "vit": 100, "squeezenet1_0": 40, "resnet18": 30, "alexnet": 12, "resnet18-cifar": 8, "densenet121": 10, "vgg16": 6}
+STEPS = {"lenet5": 200, "vit": 100, "squeezenet1_0": 40, "resnet18": 30, "alexnet": 12, "resnet18-cifar": 8, "densenet121": 10,
+         "vgg16": 6}
 
 
 def command(options, engine, model, batch, workers):
@@ -104,8 +106,8 @@ class Lane:
 
     def summary(self):
         record = self.records[-1]
-        return {"command": self.words, "processes": self.processes, "samples_per_second": self.rates, "libraries": record["machine"].get("libraries", {}),
-                "split_seconds": record["steps"].get("split_seconds")}
+        return {"command": self.words, "processes": self.processes, "samples_per_second": self.rates,
+                "libraries": record["machine"].get("libraries", {}), "split_seconds": record["steps"].get("split_seconds")}
 
 
 def lanes_of(options, model, batch):
@@ -167,7 +169,8 @@ def print_row(figures):
         verdict += ", within the noise"
     if "share_of_no_communication" in figures:
         verdict += "; {:.0%} of no communication".format(figures["share_of_no_communication"][0])
-    print(f"{figures['model']:>15} {figures['batch_per_worker']:>5} {ours:10.1f} {theirs:10.1f} {shown:>22} {efficiency:>15}  {verdict}", flush=True)
+    print(f"{figures['model']:>15} {figures['batch_per_worker']:>5} {ours:10.1f} {theirs:10.1f} {shown:>22} {efficiency:>15}  "
+          f"{verdict}", flush=True)
 
 
 def bench(options, model, batch):

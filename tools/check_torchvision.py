@@ -41,7 +41,8 @@ def run(words):
 
 def our_logits(options, model, weights, folder):
     out = folder / "logits.safetensors"
-    run([options.bin / "lockstep-worker", "logits", "--model", model, "--weights", weights, "--input", folder / "input.safetensors", "--out", out])
+    run([options.bin / "lockstep-worker", "logits", "--model", model, "--weights", weights, "--input", folder / "input.safetensors",
+         "--out", out])
     (logits,) = read_safetensors(out).values()
     return logits
 
@@ -71,8 +72,8 @@ def largest_difference(one, other):
 
 def ours_to_theirs(options, model, pixels, images, folder):
     weights = folder / "ours.safetensors"
-    run([options.bin / "lockstep", "train", "--model", model, "--data", options.data, "--image-size", pixels, "--batch-size", 4, "--steps", 1,
-         "--export-weights", weights, "--device", "cpu", "--progress", "none", "--json"])
+    run([options.bin / "lockstep", "train", "--model", model, "--data", options.data, "--image-size", pixels, "--batch-size", 4,
+         "--steps", 1, "--export-weights", weights, "--device", "cpu", "--progress", "none", "--json"])
     network = getattr(torchvision.models, model)(num_classes=CLASSES)
     network.load_state_dict(read_safetensors(weights), strict=True)
     return largest_difference(our_logits(options, model, weights, folder), their_logits(network, images))

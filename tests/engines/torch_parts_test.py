@@ -10,7 +10,8 @@ from types import SimpleNamespace
 
 import torch_engine_case
 
-PARAMETERS_AT_1000_CLASSES = {"resnet18": 11689512, "vgg16": 138357544, "squeezenet1_0": 1248424, "densenet121": 7978856, "alexnet": 61100840}
+PARAMETERS_AT_1000_CLASSES = {"resnet18": 11689512, "vgg16": 138357544, "squeezenet1_0": 1248424, "densenet121": 7978856,
+                              "alexnet": 61100840}
 WORKER = Path(os.environ.get("LOCKSTEP_BINARY_DIR", "/nonexistent")) / "bin/lockstep-worker"
 
 
@@ -92,10 +93,9 @@ class ModelTest(unittest.TestCase):
         if not WORKER.exists():
             self.skipTest(f"{WORKER} is not built")
         import torch
-        from torch_engine.weights_file import read_safetensors
-        for name, shape in (("lenet5", (1, 28, 28)), ("vit", (1, 28, 28)), ("resnet18-cifar", (1, 28, 28)), ("squeezenet1_0", (3, 28, 28))):
+        for name, channels in (("lenet5", 1), ("vit", 1), ("resnet18-cifar", 1), ("squeezenet1_0", 3), ("densenet121", 3)):
             ours = self.exported(name)
-            theirs = self.build(name, shape=shape).state_dict()
+            theirs = self.build(name, shape=(channels, 28, 28)).state_dict()
             self.assertEqual(set(ours), set(theirs))
             for key_, tensor in ours.items():
                 self.assertTrue(torch.equal(tensor, theirs[key_]), f"{name}: {key_}")

@@ -48,8 +48,9 @@ class BucketWatch:
         return busy
 
     def times(self, backward_began):
-        """The step's buckets for its event; None while one of them is still unknown."""
-        return [{"bytes": entry["bytes"], "ready_seconds": entry["start"] - backward_began, "start_seconds": entry["start"] - backward_began,
+        """The step's buckets for its event, in seconds from the start of backward."""
+        return [{"bytes": entry["bytes"], "ready_seconds": entry["start"] - backward_began,
+                 "start_seconds": entry["start"] - backward_began,
                  "end_seconds": entry["end"] - backward_began if entry["end"] else None} for entry in self.buckets]
 
     def count(self, ledger):

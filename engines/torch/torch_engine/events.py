@@ -51,4 +51,5 @@ class EventWriter:
                 self.stream.write("".join(line + "\n" for line in lines))
                 self.stream.flush()
             except OSError as error:
-                raise RunError(f"cannot write events to {self.stream.name}: {error.strerror}. Free some space, or choose another --store.") from error
+                raise RunError(f"cannot write events to {self.stream.name}: {error.strerror}. Free some space, or choose another "
+                               "--store.") from error

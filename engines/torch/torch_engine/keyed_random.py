@@ -3,7 +3,6 @@
 import numpy as np
 
 SHUFFLE, AUGMENTATION, NOISE = 1, 2, 3
-MASK = (1 << 64) - 1
 
 
 def mix(x):
@@ -44,9 +43,6 @@ class Draws:
 
     def coin(self):
         return (self.next() >> np.uint64(63)) != 0
-
-    def skip_to(self, count):
-        self.count = count
 
 
 def uniforms(key, counts):

@@ -89,7 +89,8 @@ def load_images(directory, shape, train):
     _, height, width = shape
     for number, photo in enumerate(found.images):
         if photo.shape[1] < height or photo.shape[2] < width:
-            raise DataError(f"{chosen[number]} is {photo.shape[1]}x{photo.shape[2]}, smaller than a patch of {height}x{width}. Lower image_size.")
+            raise DataError(f"{chosen[number]} is {photo.shape[1]}x{photo.shape[2]}, smaller than a patch of {height}x{width}. "
+                            "Lower image_size.")
         found.patches += [(number, top, left) for top in range(0, photo.shape[1] - height + 1, height)
                           for left in range(0, photo.shape[2] - width + 1, width)]
     return found

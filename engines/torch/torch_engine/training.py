@@ -20,6 +20,10 @@ TARGETS = (("target_loss", "loss", "train_loss", False), ("target_val_loss", "va
            ("target_accuracy", "accuracy", "val_accuracy", True), ("target_psnr", "psnr", "val_psnr", True))
 
 
+def utc_now():
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 class Training:
     def __init__(self, worker, events, process_began):
         self.worker, self.spec, self.events = worker, worker.spec, events
@@ -49,7 +53,7 @@ class Training:
         worker, spec = self.worker, self.spec
         self.events.write("started", version=os.environ.get("LOCKSTEP_VERSION", f"torch {torch.__version__}"), engine="torch",
                           workers=spec.workers, batch_per_worker=spec.batch_per_worker, batch_global=spec.batch_global,
-                          started_at=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+                          started_at=utc_now(),
                           machine=machine_facts(worker.device, worker.settings))
 
     def train_epoch(self, epoch):
