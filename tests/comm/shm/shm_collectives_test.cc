@@ -3,6 +3,7 @@
 
 #include "lockstep/comm/shm/shm_backend.h"
 #include "tests/support/collective_cases.h"
+#include "tests/support/exact_cases.h"
 #include "tests/support/ranks.h"
 
 namespace lockstep::testing {
@@ -32,7 +33,15 @@ TEST_P(ShmCollectives, GiveExactResultsForEveryTypeSizeAndPlace) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, ShmCollectives, ::testing::Values(1, 2, 3, 5, 8));
 
-TEST(ShmCollectivesTest, ReduceSixtyFourMebibytesExactly) {
+TEST(ShmCollectivesTest, GiveExactResultsForSixtyFourMebibytes) {
+  for (const int world : {2, 4})
+    expect_ranks_succeed(world, [](Rank& self) {
+      const auto communicator = open_shm(self);
+      for (const ExactCase& test : huge_cases(full_matrix())) run_exact_case(test, *communicator);
+    });
+}
+
+TEST(ShmCollectivesTest, ReduceSixtyFourMebibytesInPlaceExactly) {
   for (const int world : {2, 4})
     expect_ranks_succeed(world, [](Rank& self) {
       const auto communicator = open_shm(self);
