@@ -78,7 +78,7 @@ measure::Movement SharedChannel::execute(const Operation& operation, base::Deadl
 }
 
 std::string SharedChannel::running() const {
-  return fmt::format("{} (operation {})", describe(*running_), sequence_);
+  return describe(*running_);
 }
 
 void SharedChannel::check_still_possible() const {
@@ -145,14 +145,16 @@ std::unique_ptr<Channel> SharedChannel::split(int colour, int key, base::Deadlin
   return std::make_unique<SharedChannel>(std::move(made), group, deadline);
 }
 
+// Wakes whoever waits for this rank. The others look by themselves within 20 ms; waking them would touch a
+// page for every pair of ranks.
 void SharedChannel::abort() noexcept {
   block_.header().aborted.store(static_cast<std::uint32_t>(group_.rank) + 1, std::memory_order_release);
   for (int rank = 0; rank < group_.world; ++rank) {
     wake_all(block_.slot(rank).arrived);
-    for (int to = 0; to < group_.world; ++to) {
-      wake_all(block_.mailbox(rank, to).posted);
-      wake_all(block_.mailbox(rank, to).taken);
-    }
+    wake_all(block_.mailbox(group_.rank, rank).posted);
+    wake_all(block_.mailbox(group_.rank, rank).taken);
+    wake_all(block_.mailbox(rank, group_.rank).posted);
+    wake_all(block_.mailbox(rank, group_.rank).taken);
   }
 }
 

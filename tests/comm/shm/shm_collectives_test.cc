@@ -1,6 +1,7 @@
 // Every collective over shm, between real processes.
 #include <gtest/gtest.h>
 
+#include "lockstep/comm/shared/control_block.h"
 #include "lockstep/comm/shm/shm_backend.h"
 #include "tests/support/collective_cases.h"
 #include "tests/support/exact_cases.h"
@@ -51,6 +52,23 @@ TEST(ShmCollectivesTest, ReduceSixtyFourMebibytesInPlaceExactly) {
                  {comm::Collective::all_reduce, comm::ElementType::f32, comm::ReduceOp::sum,
                   std::size_t{16} << 20, owned, true, false, false});
     });
+}
+
+TEST(ShmMailboxTest, LeaveRoomForFourThousandWorkersInTheAddressSpace) {
+  EXPECT_LT(comm::shared::ControlBlock::bytes(4096), std::size_t{64} << 30);
+  EXPECT_EQ(comm::shared::mail_bytes(8), comm::shared::kMostMailBytes);
+}
+
+TEST(ShmMailboxTest, CarryMessagesInManyPiecesWhereALargeWorldMakesThemSmall) {
+  constexpr int kWorld = 100;
+  static_assert(comm::shared::mail_bytes(kWorld) < 16 * 1024);
+  expect_ranks_succeed(kWorld, [](Rank& self) {
+    const auto communicator = open_shm(self);
+    CaseMemory memory(*communicator, 4096);
+    run_case(*communicator, memory,
+             {comm::Collective::send, comm::ElementType::f32, comm::ReduceOp::sum, 100003, false, false,
+              false, false});
+  });
 }
 
 }  // namespace
