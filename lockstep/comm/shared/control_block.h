@@ -80,6 +80,10 @@ struct alignas(kLine) Header {
   std::atomic<std::uint32_t> lost;     // 1 + the rank whose process was first found to have ended
 };
 
+inline bool point_to_point(Collective collective) {
+  return collective == Collective::send || collective == Collective::receive;
+}
+
 // Finds the parts of a control block of `world` ranks that starts at `base`.
 class ControlBlock {
  public:

@@ -40,10 +40,6 @@ std::string describe_beside(const Descriptor& d, const Descriptor& other) {
   return fmt::format("{}, {} operations further", describe(d), d.sequence - other.sequence);
 }
 
-bool point_to_point(Collective collective) {
-  return collective == Collective::send || collective == Collective::receive;
-}
-
 }  // namespace
 
 Part work_share(std::size_t bytes, int rank, int world) {

@@ -93,9 +93,11 @@ void SharedChannel::check_still_possible() const {
   if (base::now() >= give_up_at_) fail_timed_out();
 }
 
-// The rank whose process ended first, as far as anybody noticed: ranks that end because of it are not to
-// blame.
+// In a collective, the rank whose process ended first, as far as anybody noticed: ranks that end because of
+// it are not to blame. Between two ranks only the other one matters: a third may have finished and left.
 std::optional<int> SharedChannel::lost_rank() const {
+  if (point_to_point(running_->collective))
+    return fabric_->alive(running_->root) ? std::nullopt : std::optional(running_->root);
   std::atomic<std::uint32_t>& lost = block_.header().lost;
   for (int rank = 0; rank < group_.world && lost.load(std::memory_order_acquire) == 0; ++rank) {
     std::uint32_t nobody = 0;

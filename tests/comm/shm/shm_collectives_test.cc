@@ -1,6 +1,8 @@
 // Every collective over shm, between real processes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "lockstep/comm/shared/control_block.h"
 #include "lockstep/comm/shm/shm_backend.h"
 #include "tests/support/collective_cases.h"
@@ -64,10 +66,13 @@ TEST(ShmMailboxTest, CarryMessagesInManyPiecesWhereALargeWorldMakesThemSmall) {
   static_assert(comm::shared::mail_bytes(kWorld) < 16 * 1024);
   expect_ranks_succeed(kWorld, [](Rank& self) {
     const auto communicator = open_shm(self);
-    CaseMemory memory(*communicator, 4096);
-    run_case(*communicator, memory,
-             {comm::Collective::send, comm::ElementType::f32, comm::ReduceOp::sum, 100003, false, false,
-              false, false});
+    if (self.group.rank > 1) return;  // and these have left: they are not needed any more
+    std::vector<int> message(100003, self.group.rank == 0 ? 7 : 0);
+    const comm::Buffer buffer = comm::host_buffer(message.data(), message.size(), comm::ElementType::i32);
+    for (int round = 0; round < 3; ++round)
+      communicator->run(self.group.rank == 0 ? comm::send(buffer, 1, comm::Purpose::control)
+                                             : comm::receive(buffer, 0, comm::Purpose::control));
+    check(std::count(message.begin(), message.end(), 7) == 100003, "a piece went astray");
   });
 }
 
