@@ -40,6 +40,23 @@ std::string automatic_or(int number) {
   return number == 0 ? "automatic" : std::to_string(number);
 }
 
+// Goes on only when every rank has agreed: what one says about its flags must come before what goes wrong
+// because of them.
+void lead(const BenchOptions& options, int world, comm::Store& store, base::Deadline deadline) {
+  store.set("words", plan_text(plan_words(options)));
+  for (int rank = 1; rank < world; ++rank) store.get(fmt::format("agreed/{}", rank), deadline);
+}
+
+void follow(const BenchOptions& options, int rank, comm::Store& store, base::Deadline deadline) {
+  const std::string difference = plan_difference(plan_words(options), rank, store.get("words", deadline), 0);
+  if (difference.empty()) return store.set(fmt::format("agreed/{}", rank), "");
+  throw base::CommError(
+      base::CommError::Kind::disagreement,
+      fmt::format("rank {} disagrees with rank 0 about the bench of {}: {}. Start every rank with the same "
+                  "flags",
+                  rank, names_in(options.collectives), difference));
+}
+
 }  // namespace
 
 PlanWords plan_words(const BenchOptions& options) {
@@ -81,18 +98,12 @@ std::string plan_difference(const PlanWords& mine, int my_rank, const std::strin
 }
 
 void require_same_plan(const BenchOptions& options, comm::Session& session) {
-  const int rank = session.group().rank;
-  const PlanWords mine = plan_words(options);
-  comm::PrefixStore store(session.store(), "bench");
-  if (rank == 0) return store.set("plan", plan_text(mine));
-  const std::string difference =
-      plan_difference(mine, rank, store.get("plan", base::Deadline(options.join_timeout)), 0);
-  if (difference.empty()) return;
-  throw base::CommError(
-      base::CommError::Kind::disagreement,
-      fmt::format("rank {} disagrees with rank 0 about the bench of {}: {}. Start every rank with the same "
-                  "flags",
-                  rank, names_in(options.collectives), difference));
+  comm::PrefixStore store(session.store(), "bench/plan");
+  const base::Deadline deadline(options.join_timeout);
+  if (session.group().rank == 0)
+    lead(options, session.group().world, store, deadline);
+  else
+    follow(options, session.group().rank, store, deadline);
 }
 
 }  // namespace lockstep::cli
