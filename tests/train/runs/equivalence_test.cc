@@ -21,7 +21,8 @@ const std::vector<Case>& cases() {
       {"squeezenet1_0_f64",
        "--model squeezenet1_0 --data digits --train-samples 240 --image-size 32 --precision f64", 1e-9},
       {"narrow_resnet18_cifar_f64",
-       "--model resnet18-cifar --model-options width=8 --data texture --train-samples 240 --augment "
+       "--model resnet18-cifar --model-options width=8 --data digits --train-samples 240 --image-size 16 "
+       "--augment "
        "crop-flip --buffers sync --precision f64",
        1e-9},
       {"lenet5_f32", "--model lenet5 --precision f32", 1e-4},
