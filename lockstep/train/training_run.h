@@ -9,6 +9,7 @@
 #include "lockstep/data/data_set.h"
 #include "lockstep/measure/memory_account.h"
 #include "lockstep/measure/utilisation.h"
+#include "lockstep/models/layers/sync_batch_norm.h"
 #include "lockstep/train/event_log.h"
 #include "lockstep/train/trainer.h"
 

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
 #include "lockstep/models/runner.h"

@@ -70,7 +70,7 @@ TEST(BlockPool, KeepsNoMoreIdleThanWasInUseAtTheMost) {
 
 TEST(BlockPool, WhatNoMachineHasIsRefused) {
   BlockPool pool;
-  EXPECT_EQ(pool.take(std::size_t{1} << 46), nullptr);
+  EXPECT_EQ(pool.take(std::size_t{1} << 48), nullptr);  // more than there are addresses
   EXPECT_EQ(pool.take(~std::size_t{0}), nullptr);
 }
 
