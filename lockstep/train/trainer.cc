@@ -49,9 +49,12 @@ Trainer::Trainer(const TrainerParts& parts, const Progress& from)
     : parts_(parts),
       progress_(from),
       reporter_(parts.spec, parts.ledger, parts.events),
-      losses_(parts.communicator, parts.model.parameters().front().tensor.options(), parts.timer),
+      losses_(parts.communicator, parts.model.parameters().front().tensor.options(), parts.compute,
+              parts.timer),
+      tally_(task_of(parts.loss)),
       stop_(parts.spec),
       target_(parts.spec) {
+  tally_.restart(progress_.epoch_so_far);
   parts_.train_data.seek(progress_.next);
 }
 
@@ -125,8 +128,7 @@ at::Tensor Trainer::run_part(const DeviceBatch& batch, bool first, bool last) {
   part.last = last;
   const parallel::PartResult result = parts_.strategy.train_part(part);
   const SpanScope span(parts_.timer, Span::forward);
-  const double loss_sum = result.loss.item<double>() * part.divisor;
-  progress_.epoch_so_far.add(metrics_of(task_of(parts_.loss), result.output, part.targets, loss_sum));
+  tally_.add(result.output, part.targets, result.loss, part.divisor);
   return result.loss;
 }
 
@@ -170,6 +172,7 @@ void Trainer::take_loss() {
 
 void Trainer::end_epoch() {
   take_loss();
+  keep_tally();
   const auto epochs_done = static_cast<std::int64_t>(progress_.next.epoch);
   const bool last = stop_.done(progress_.steps_done, epochs_done);
   parts_.strategy.end_epoch();
@@ -182,6 +185,7 @@ void Trainer::end_epoch() {
   write_epoch(epochs_done, validation);
   if (target_.reached(all, epochs_done, progress_.train_seconds)) target_reached_ = true;
   progress_.epoch_so_far = {};
+  tally_.restart({});
   progress_.epoch_seconds = 0;
   continuous_ = false;
   if (parts_.spec.checkpoint_epochs && epochs_done % *parts_.spec.checkpoint_epochs == 0) save_checkpoint();
@@ -217,22 +221,26 @@ Metrics Trainer::validate() {
   parts_.strategy.settle();
   parts_.validation_data->seek({});
   models::Runner runner;
-  Metrics sum;
-  sum.task = task_of(parts_.loss);
+  Tally tally(task_of(parts_.loss));
   for (std::size_t step = 0; step < parts_.validation_data->steps_per_epoch(); ++step) {
     const DeviceBatch batch = parts_.inputs.take_uncounted(*parts_.validation_data->next());
     if (batch.count() == 0) continue;
     const at::Tensor output = runner.forward(parts_.model.root(), batch.inputs,
                                              pass_key(parts_.spec, progress_.steps_done, batch, false));
-    const double loss_sum = models::loss_of(parts_.loss, output, batch.targets, 1.0).item<double>();
-    sum.add(metrics_of(sum.task, output, batch.targets, loss_sum));
+    tally.add(output, batch.targets, models::loss_of(parts_.loss, output, batch.targets, 1.0), 1.0);
   }
+  const Metrics total = tally.total();
   progress_.validate_seconds += base::to_seconds(base::now() - began);
-  return sum;
+  return total;
+}
+
+void Trainer::keep_tally() {
+  progress_.epoch_so_far = tally_.total();
 }
 
 void Trainer::save_checkpoint() {
   continuous_ = false;
+  keep_tally();
   parts_.checkpointer.save(progress_);
 }
 

@@ -16,8 +16,8 @@ namespace {
 
 using data::Split;
 
-std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec) {
-  return spec.measure ? measure::host_step_timer() : measure::bare_step_timer();
+std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec, parallel::ComputeQueue& compute) {
+  return spec.measure ? compute.step_timer(nullptr) : measure::bare_step_timer();
 }
 
 measure::UtilisationOptions utilisation_options() {
@@ -70,7 +70,8 @@ TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog
       memory_(memory),
       began_(base::now()),
       placement_(placement_of(spec_, session.group().local_rank)),
-      timer_(make_timer(spec_)),
+      compute_(parallel::compute_queue(placement_.device)),
+      timer_(make_timer(spec_, *compute_)),
       utilisation_(utilisation_options()) {}
 
 TrainingRun::~TrainingRun() = default;
@@ -95,8 +96,16 @@ void TrainingRun::open_communicator() {
   comm::OpenOptions options;
   options.timeout = base::from_seconds(spec_.timeout.count);
   options.channel = "train";
-  communicator_ = session_.open(spec_.backend, options);
-  agreement_channel_ = communicator_->duplicate();
+  communicator_ = compute_->ordered(session_.open(spec_.backend, options));
+  agreement_channel_ = open_agreement_channel(options);
+}
+
+// Two NCCL communicators that work at the same time may block each other: wishes then take the host's way.
+std::unique_ptr<comm::Communicator> TrainingRun::open_agreement_channel(comm::OpenOptions options) {
+  if (spec_.backend != "nccl") return communicator_->duplicate();
+  const comm::Group& group = session_.group();
+  options.channel = "agreement";
+  return session_.open(group.local_world == group.world ? "shm" : "gloo", options);
 }
 
 void TrainingRun::build() {
@@ -113,7 +122,7 @@ void TrainingRun::build() {
   }
   for (const std::string& remark : network_->remarks) events_.write(record::WarningEvent{remark});
   strategy_ = parallel::make_strategy(
-      {spec_, network_->model, network_->loss, communicator_.get(), *timer_, memory_});
+      {spec_, network_->model, network_->loss, communicator_.get(), *compute_, *timer_, memory_});
   optimizer_ = make_optimizer(spec_);
   strategy_->begin();
 }
@@ -137,8 +146,8 @@ Ending TrainingRun::train() {
   const Progress from = checkpointer.restore().value_or(Progress{});
   Agreement agreement(std::move(agreement_channel_), agreement_options(spec_, from.train_seconds));
   Trainer trainer({spec_, network_->model, network_->loss, *strategy_, *optimizer_, schedule, *train_data,
-                   validation_data.get(), inputs, communicator_.get(), *timer_, session_.ledger(), events_,
-                   checkpointer, agreement},
+                   validation_data.get(), inputs, communicator_.get(), *compute_, *timer_, session_.ledger(),
+                   events_, checkpointer, agreement},
                   from);
   utilisation_.start();
   const Ending ending = trainer.run();
@@ -199,6 +208,7 @@ void TrainingRun::report_ledger() {
 }
 
 void TrainingRun::report_memory() {
+  if (placement_.device.is_cuda()) return;  // the account counts memory of the host
   record::MemoryEvent event;
   event.peak_bytes = memory_.peak_bytes();
   const measure::BytesByUse by_use = memory_.by_use_at_peak();

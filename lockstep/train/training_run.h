@@ -34,6 +34,7 @@ class TrainingRun {
   void announce();
   void load_data();
   void open_communicator();
+  std::unique_ptr<comm::Communicator> open_agreement_channel(comm::OpenOptions options);
   void build();
   Ending train();
   void conclude(const Trainer& trainer, Ending ending);
@@ -52,6 +53,7 @@ class TrainingRun {
   double load_seconds_ = 0;
 
   Placement placement_;
+  std::unique_ptr<parallel::ComputeQueue> compute_;
   std::unique_ptr<measure::StepTimer> timer_;
   measure::UtilisationSampler utilisation_;
   std::unique_ptr<comm::Communicator> communicator_;  // null: one worker
