@@ -18,6 +18,8 @@ std::int64_t option_of(const record::Options& options, const std::string& name) 
 }
 
 models::LossKind loss_kind(const record::RunSpec& spec, const models::Model& model) {
+  // Restoring images is judged by their mean squared error too, and by PSNR besides.
+  if (model.loss() == models::LossKind::restore) return model.loss();
   if (spec.loss == "mse") return models::LossKind::mse;
   if (spec.loss == "cross-entropy") return models::LossKind::cross_entropy;
   return model.loss();
