@@ -144,9 +144,13 @@ void Trainer::update() {
 }
 
 void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
-  const bool in_background = parts_.strategy.overlapped();
+  // A GPU is behind: asking it for this step's loss now would stop it.
+  const bool in_background = parts_.strategy.overlapped() || loss.is_cuda();
   take_loss();
-  losses_.start(loss, in_background);
+  {
+    const SpanScope span(parts_.timer, Span::forward);
+    losses_.start(loss, in_background);
+  }
   loss_pending_ = true;
   parts_.timer.end_step();
   reporter_.ended({progress_.steps_done,
