@@ -21,11 +21,23 @@ comm::RunServerOptions server_options(const LaunchOptions& options) {
   return server;
 }
 
+// A directory the user named must be good for it; the default one makes room for itself.
+std::filesystem::path log_directory_for(const LaunchOptions& options) {
+  constexpr std::size_t kKeptRuns = 20;
+  if (options.log_directory.empty()) {
+    std::filesystem::path directory = default_log_directory();
+    prune_log_directories(directory.parent_path(), kKeptRuns);
+    return directory;
+  }
+  make_log_directory(options.log_directory);
+  return options.log_directory;
+}
+
 OutputPumpOptions pump_options(const LaunchOptions& options) {
   OutputPumpOptions pump;
   pump.workers = options.workers;
   pump.line_lead = options.line_lead;
-  pump.log_directory = options.log_directory.empty() ? default_log_directory() : options.log_directory;
+  pump.log_directory = log_directory_for(options);
   return pump;
 }
 

@@ -53,8 +53,9 @@ struct LaunchResult {
 // passes through untouched; everything else goes to standard error, each line tagged with its rank. On a
 // failure the first failing rank is named with its last lines. SIGINT, SIGTERM and SIGHUP end all ranks. No
 // rank outlives this call, nor a killed launcher. Throws UsageError, ConfigError (the command cannot be
-// started) or DeviceError (no mpirun) before any rank runs. To be called on the main thread of a process that
-// has no others; a command that may run under mpirun begins its main with adopt_rank_output()
+// started, the log directory
+// cannot be written) or DeviceError (no mpirun) before any rank runs. To be called on the main thread of a
+// process that has no others; a command that may run under mpirun begins its main with adopt_rank_output()
 // (rank_output.h).
 LaunchResult launch_run(const LaunchOptions& options);
 // The same; returns the run's exit code.
