@@ -82,8 +82,8 @@ class Strategy {
 
   // Whether gradients of the last step were on their way while backward went on.
   virtual bool overlapped() const { return false; }
-  // Whether workers' models may differ after settle() (statistics that each keeps for itself): a checkpoint then has a
-  // part of every rank.
+  // Whether workers' models may differ after settle() (statistics that each keeps for itself): a checkpoint
+  // then has a part of every rank.
   virtual bool replicas_differ() const { return false; }
   // Bucket times of the last step, if there are any.
   virtual std::vector<record::BucketTimes> bucket_times() { return {}; }

@@ -138,6 +138,7 @@ void Trainer::update() {
     parts_.optimizer.step(updatables,
                           parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done)));
   }
+  if (parts_.disturbances.flip_after == progress_.steps_done + 1) flip_a_bit(updatables);
   parts_.strategy.after_update();
 }
 
@@ -145,7 +146,7 @@ void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
   const bool in_background = parts_.strategy.overlapped();
   take_loss();
   losses_.start(loss, in_background);
-  loss_pending_ = true;
+  pending_loss_ = progress_.steps_done + 1;
   parts_.timer.end_step();
   reporter_.ended({progress_.steps_done,
                    static_cast<std::int64_t>(batch.plan.position.epoch),
@@ -161,10 +162,10 @@ void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
 
 // The loss of the step before, or of this one where it was not added up in the background.
 void Trainer::take_loss() {
-  if (!loss_pending_) return;
-  loss_pending_ = false;
+  if (!pending_loss_) return;
+  const std::int64_t step = *std::exchange(pending_loss_, std::nullopt);
   const double loss = losses_.finish();
-  if (!std::isfinite(loss)) refuse_loss(loss, progress_.steps_done);
+  if (!std::isfinite(loss)) refuse_loss(loss, step);
   reporter_.loss(loss);
 }
 
@@ -231,8 +232,10 @@ Metrics Trainer::validate() {
   return sum;
 }
 
+// An epoch's end and a clock or a signal may ask for the same one.
 void Trainer::save_checkpoint() {
   continuous_ = false;
+  if (std::exchange(saved_at_, progress_.steps_done) == progress_.steps_done) return;
   parts_.checkpointer.save(progress_);
 }
 

@@ -8,6 +8,7 @@
 #include "lockstep/measure/bandwidth.h"
 #include "lockstep/models/weights.h"
 #include "lockstep/parallel/statistics_channel.h"
+#include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/catalogue_resolve.h"
 #include "lockstep/train/started.h"
 
@@ -16,8 +17,18 @@ namespace {
 
 using data::Split;
 
-std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec) {
-  return spec.measure ? measure::host_step_timer() : measure::bare_step_timer();
+std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec, measure::SpanListener* listener) {
+  return spec.measure ? measure::host_step_timer(listener) : measure::bare_step_timer();
+}
+
+// All ranks' clocks are counted from the start of the run.
+std::unique_ptr<measure::TraceRecorder> make_recorder(const RunPlace& place, const comm::Group& group) {
+  if (!place.spec.trace) return nullptr;
+  measure::TraceOptions options;
+  options.rank = group.rank;
+  options.host = group.host;
+  options.clock_offset = base::from_seconds(place.clock.seconds_at(base::TimePoint{}));
+  return std::make_unique<measure::TraceRecorder>(options);
 }
 
 measure::UtilisationOptions utilisation_options() {
@@ -26,11 +37,26 @@ measure::UtilisationOptions utilisation_options() {
   return options;
 }
 
-std::unique_ptr<data::Loader> make_loader(const record::RunSpec& spec, Split split,
+std::unique_ptr<data::Loader> make_loader(const RunPlace& place, Split split,
                                           const std::shared_ptr<const data::SampleSet>& set, int rank) {
+  const record::RunSpec& spec = place.spec;
+  data::LoaderOptions options = data::loader_options(spec, split);
+  if (split == Split::train) options.delay = place.disturbances.loader;
   return std::make_unique<data::Loader>(set, data::transform_options(spec, split),
-                                        data::sampler_options(spec, split, set->size(), rank),
-                                        data::loader_options(spec, split));
+                                        data::sampler_options(spec, split, set->size(), rank), options);
+}
+
+// What a loader holds of one set: batches prepared ahead, and the one that is trained with. A CPU worker
+// computes on that memory; beside a GPU it is not the device's.
+std::uint64_t loader_bytes(const record::RunSpec& spec, const data::SampleSet& set,
+                           const Placement& placement) {
+  if (!placement.device.is_cpu()) return 0;
+  const record::ImageShape input = record::input_shape(spec);
+  const auto batches = static_cast<std::uint64_t>(spec.loader_threads == 0 ? 1 : spec.prefetch + 1);
+  const auto sample = static_cast<std::uint64_t>(input.channels) * static_cast<std::uint64_t>(input.height) *
+                      static_cast<std::uint64_t>(input.width) * sizeof(float);
+  const std::uint64_t images = set.task == record::Task::restoration ? 2 : 1;  // noisy and clean
+  return batches * static_cast<std::uint64_t>(record::batch_sizes(spec).per_worker) * sample * images;
 }
 
 AgreementOptions agreement_options(const record::RunSpec& spec, double trained_seconds) {
@@ -70,8 +96,11 @@ TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog
       memory_(memory),
       began_(base::now()),
       placement_(placement_of(spec_, session.group().local_rank)),
-      timer_(make_timer(spec_)),
-      utilisation_(utilisation_options()) {}
+      trace_(make_recorder(place, session.group())),
+      timer_(make_timer(spec_, trace_.get())),
+      utilisation_(utilisation_options()) {
+  if (trace_ != nullptr) session_.ledger().listen(*trace_);
+}
 
 TrainingRun::~TrainingRun() = default;
 
@@ -95,6 +124,9 @@ void TrainingRun::open_communicator() {
   comm::OpenOptions options;
   options.timeout = base::from_seconds(spec_.timeout.count);
   options.channel = "train";
+  options.disturb = [this](std::unique_ptr<comm::Communicator> opened) {
+    return slow_down(std::move(opened), place_.disturbances);
+  };
   communicator_ = session_.open(spec_.backend, options);
   agreement_channel_ = communicator_->duplicate();
 }
@@ -111,6 +143,7 @@ void TrainingRun::build() {
     const measure::UseScope use(measure::Use::parameters);
     network_ = build_network(spec_, train_set_->classes, *layers_);
   }
+  sleeper_ = slow_down(network_->model, place_.disturbances);
   for (const std::string& remark : network_->remarks) events_.write(record::WarningEvent{remark});
   strategy_ = parallel::make_strategy(
       {spec_, network_->model, network_->loss, communicator_.get(), *timer_, memory_});
@@ -125,12 +158,14 @@ void TrainingRun::announce() {
 
 Ending TrainingRun::train() {
   const int rank = session_.group().rank;
-  const std::unique_ptr<data::Loader> train_data = make_loader(spec_, Split::train, train_set_, rank);
+  const std::unique_ptr<data::Loader> train_data = make_loader(place_, Split::train, train_set_, rank);
   const std::unique_ptr<data::Loader> validation_data =
-      validation_set_ ? make_loader(spec_, Split::validation, validation_set_, rank) : nullptr;
+      validation_set_ ? make_loader(place_, Split::validation, validation_set_, rank) : nullptr;
   const auto steps_per_epoch = train_data->steps_per_epoch();
   const auto total = StopRule(spec_).total_steps(static_cast<std::int64_t>(steps_per_epoch));
   const Schedule schedule(spec_, steps_per_epoch, static_cast<std::uint64_t>(total.value_or(0)));
+  const measure::Reservation batches(memory_, measure::Use::other,
+                                     loader_bytes(spec_, *train_set_, placement_));
   Inputs inputs(placement_, session_.ledger());
   Checkpointer checkpointer({spec_, network_->model, *strategy_, *optimizer_},
                             place_.directory / "checkpoints", session_.group(), session_.store(), events_);
@@ -138,7 +173,7 @@ Ending TrainingRun::train() {
   Agreement agreement(std::move(agreement_channel_), agreement_options(spec_, from.train_seconds));
   Trainer trainer({spec_, network_->model, network_->loss, *strategy_, *optimizer_, schedule, *train_data,
                    validation_data.get(), inputs, communicator_.get(), *timer_, session_.ledger(), events_,
-                   checkpointer, agreement},
+                   checkpointer, agreement, place_.disturbances},
                   from);
   utilisation_.start();
   const Ending ending = trainer.run();
@@ -153,6 +188,7 @@ void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
   report_utilisation();
   report_ledger();
   report_memory();
+  write_trace();
   if (ending == Ending::interrupted) {
     events_.write(record::FailedEvent{
         "interrupted",
@@ -212,6 +248,25 @@ void TrainingRun::report_memory() {
 void TrainingRun::export_weights() {
   if (!spec_.export_weights || session_.group().rank != 0) return;
   models::save_safetensors(*spec_.export_weights, network_->model.state(), {{"model", spec_.model}});
+}
+
+// Each rank leaves its fragment in the run's directory; rank 0 makes one trace of them.
+void TrainingRun::write_trace() {
+  if (trace_ == nullptr) return;
+  const auto fragment = [this](int rank) {
+    return place_.directory / fmt::format("trace-rank{}.jsonl", rank);
+  };
+  const comm::Group& group = session_.group();
+  trace_->write_fragment(fragment(group.rank));
+  if (communicator_ != nullptr) communicator_->run(comm::barrier());
+  if (group.rank != 0) return;
+  std::vector<std::filesystem::path> fragments;
+  for (int rank = 0; rank < group.world; ++rank) fragments.push_back(fragment(rank));
+  const measure::TraceSummary summary = measure::write_trace(*spec_.trace, fragments);
+  if (summary.dropped > 0)
+    events_.write(record::WarningEvent{
+        fmt::format("the trace ends early: {} slices had no room in it", summary.dropped)});
+  for (const std::filesystem::path& path : fragments) std::filesystem::remove(path);
 }
 
 }  // namespace lockstep::train
