@@ -145,7 +145,7 @@ void Ddp::finish_gradients() {
     const measure::SpanScope span(surroundings_.timer, measure::Span::exposed_comm,
                                   measure::Purpose::gradient);
     launch_ready_buckets();
-    for (Flight& flight : flights_) flight.work.wait();
+    for (Flight& flight : flights_) surroundings_.compute.wait_for(flight.work);
   }
   note_times();
   overlap_.end_step(base::now() - backward_began_);

@@ -24,6 +24,7 @@
 #include "lockstep/models/loss_kind.h"
 #include "lockstep/models/model.h"
 #include "lockstep/models/runner.h"
+#include "lockstep/parallel/compute_queue.h"
 #include "lockstep/record/figures.h"
 #include "lockstep/record/spec.h"
 
@@ -58,7 +59,8 @@ struct Surroundings {
   const record::RunSpec& spec;
   models::Model& model;
   models::LossKind loss = models::LossKind::cross_entropy;
-  comm::Communicator* communicator = nullptr;  // null: one worker
+  comm::Communicator* communicator = nullptr;  // ordered with `compute`; null: one worker
+  ComputeQueue& compute;
   measure::StepTimer& timer;
   measure::MemoryAccount& memory;
 };

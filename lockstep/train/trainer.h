@@ -31,6 +31,7 @@ struct TrainerParts {
   data::Loader* validation_data;  // null: no validation
   Inputs& inputs;
   comm::Communicator* communicator;  // null: one worker
+  parallel::ComputeQueue& compute;
   measure::StepTimer& timer;
   measure::Ledger& ledger;
   EventLog& events;
@@ -62,6 +63,7 @@ class Trainer {
   void take_loss();
   void end_epoch();
   Metrics validate();
+  void keep_tally();
   bool wants_validation(std::int64_t epochs_done, bool last) const;
   void write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation);
   void save_checkpoint();
@@ -70,6 +72,7 @@ class Trainer {
   Progress progress_;
   StepReporter reporter_;
   LossReducer losses_;
+  Tally tally_;  // of the epoch that runs
   StopRule stop_;
   Target target_;
   bool target_reached_ = false;

@@ -10,6 +10,7 @@
 #include "lockstep/parallel/statistics_channel.h"
 #include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/catalogue_resolve.h"
+#include "lockstep/train/run_trace.h"
 #include "lockstep/train/started.h"
 
 namespace lockstep::train {
@@ -17,18 +18,9 @@ namespace {
 
 using data::Split;
 
-std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec, measure::SpanListener* listener) {
-  return spec.measure ? measure::host_step_timer(listener) : measure::bare_step_timer();
-}
-
-// All ranks' clocks are counted from the start of the run.
-std::unique_ptr<measure::TraceRecorder> make_recorder(const RunPlace& place, const comm::Group& group) {
-  if (!place.spec.trace) return nullptr;
-  measure::TraceOptions options;
-  options.rank = group.rank;
-  options.host = group.host;
-  options.clock_offset = base::from_seconds(place.clock.seconds_at(base::TimePoint{}));
-  return std::make_unique<measure::TraceRecorder>(options);
+std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec, parallel::ComputeQueue& compute,
+                                               measure::SpanListener* listener) {
+  return spec.measure ? compute.step_timer(listener) : measure::bare_step_timer();
 }
 
 measure::UtilisationOptions utilisation_options() {
@@ -96,8 +88,9 @@ TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog
       memory_(memory),
       began_(base::now()),
       placement_(placement_of(spec_, session.group().local_rank)),
-      trace_(make_recorder(place, session.group())),
-      timer_(make_timer(spec_, trace_.get())),
+      trace_(spec_.trace ? make_trace_recorder(place.clock, session.group()) : nullptr),
+      compute_(parallel::compute_queue(placement_.device)),
+      timer_(make_timer(spec_, *compute_, trace_.get())),
       utilisation_(utilisation_options()) {
   if (trace_ != nullptr) session_.ledger().listen(*trace_);
 }
@@ -127,8 +120,16 @@ void TrainingRun::open_communicator() {
   options.disturb = [this](std::unique_ptr<comm::Communicator> opened) {
     return slow_down(std::move(opened), place_.disturbances);
   };
-  communicator_ = session_.open(spec_.backend, options);
-  agreement_channel_ = communicator_->duplicate();
+  communicator_ = compute_->ordered(session_.open(spec_.backend, options));
+  agreement_channel_ = open_agreement_channel(options);
+}
+
+// Two NCCL communicators that work at the same time may block each other: wishes then take the host's way.
+std::unique_ptr<comm::Communicator> TrainingRun::open_agreement_channel(comm::OpenOptions options) {
+  if (spec_.backend != "nccl") return communicator_->duplicate();
+  const comm::Group& group = session_.group();
+  options.channel = "agreement";
+  return session_.open(group.local_world == group.world ? "shm" : "gloo", options);
 }
 
 void TrainingRun::build() {
@@ -146,7 +147,7 @@ void TrainingRun::build() {
   sleeper_ = slow_down(network_->model, place_.disturbances);
   for (const std::string& remark : network_->remarks) events_.write(record::WarningEvent{remark});
   strategy_ = parallel::make_strategy(
-      {spec_, network_->model, network_->loss, communicator_.get(), *timer_, memory_});
+      {spec_, network_->model, network_->loss, communicator_.get(), *compute_, *timer_, memory_});
   optimizer_ = make_optimizer(spec_);
   strategy_->begin();
 }
@@ -172,8 +173,8 @@ Ending TrainingRun::train() {
   const Progress from = checkpointer.restore().value_or(Progress{});
   Agreement agreement(std::move(agreement_channel_), agreement_options(spec_, from.train_seconds));
   Trainer trainer({spec_, network_->model, network_->loss, *strategy_, *optimizer_, schedule, *train_data,
-                   validation_data.get(), inputs, communicator_.get(), *timer_, session_.ledger(), events_,
-                   checkpointer, agreement, place_.disturbances},
+                   validation_data.get(), inputs, communicator_.get(), *compute_, *timer_, session_.ledger(),
+                   events_, checkpointer, agreement, place_.disturbances},
                   from);
   utilisation_.start();
   const Ending ending = trainer.run();
@@ -188,7 +189,9 @@ void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
   report_utilisation();
   report_ledger();
   report_memory();
-  write_trace();
+  if (trace_ != nullptr)
+    write_run_trace(*trace_, {*spec_.trace, place_.directory}, session_.group(), communicator_.get(),
+                    events_);
   if (ending == Ending::interrupted) {
     events_.write(record::FailedEvent{
         "interrupted",
@@ -235,6 +238,7 @@ void TrainingRun::report_ledger() {
 }
 
 void TrainingRun::report_memory() {
+  if (placement_.device.is_cuda()) return;  // the account counts memory of the host
   record::MemoryEvent event;
   event.peak_bytes = memory_.peak_bytes();
   const measure::BytesByUse by_use = memory_.by_use_at_peak();
@@ -248,25 +252,6 @@ void TrainingRun::report_memory() {
 void TrainingRun::export_weights() {
   if (!spec_.export_weights || session_.group().rank != 0) return;
   models::save_safetensors(*spec_.export_weights, network_->model.state(), {{"model", spec_.model}});
-}
-
-// Each rank leaves its fragment in the run's directory; rank 0 makes one trace of them.
-void TrainingRun::write_trace() {
-  if (trace_ == nullptr) return;
-  const auto fragment = [this](int rank) {
-    return place_.directory / fmt::format("trace-rank{}.jsonl", rank);
-  };
-  const comm::Group& group = session_.group();
-  trace_->write_fragment(fragment(group.rank));
-  if (communicator_ != nullptr) communicator_->run(comm::barrier());
-  if (group.rank != 0) return;
-  std::vector<std::filesystem::path> fragments;
-  for (int rank = 0; rank < group.world; ++rank) fragments.push_back(fragment(rank));
-  const measure::TraceSummary summary = measure::write_trace(*spec_.trace, fragments);
-  if (summary.dropped > 0)
-    events_.write(record::WarningEvent{
-        fmt::format("the trace ends early: {} slices had no room in it", summary.dropped)});
-  for (const std::filesystem::path& path : fragments) std::filesystem::remove(path);
 }
 
 }  // namespace lockstep::train

@@ -37,6 +37,7 @@ class TrainingRun {
   void announce();
   void load_data();
   void open_communicator();
+  std::unique_ptr<comm::Communicator> open_agreement_channel(comm::OpenOptions options);
   void build();
   Ending train();
   void conclude(const Trainer& trainer, Ending ending);
@@ -45,7 +46,6 @@ class TrainingRun {
   void report_utilisation();
   void warn_about_other(const Trainer& trainer);
   void export_weights();
-  void write_trace();
 
   const RunPlace& place_;
   const record::RunSpec& spec_;
@@ -57,6 +57,7 @@ class TrainingRun {
 
   Placement placement_;
   std::unique_ptr<measure::TraceRecorder> trace_;  // null: none is asked for
+  std::unique_ptr<parallel::ComputeQueue> compute_;
   std::unique_ptr<measure::StepTimer> timer_;
   measure::UtilisationSampler utilisation_;
   std::unique_ptr<comm::Communicator> communicator_;  // null: one worker
