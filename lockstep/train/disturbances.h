@@ -1,4 +1,4 @@
-// What tests do to a run on purpose, asked for by environment variables (docs/train.md), so that the real
+// What tests do to a run on purpose, asked for by environment variables (docs/measuring.md), so that the real
 // program can be shown to measure and to notice it:
 //
 //   LOCKSTEP_DELAY="loader=50ms@1,compute=50ms@1,link=50ms,first-bucket=20ms"
