@@ -60,6 +60,7 @@ Trainer::Trainer(const TrainerParts& parts, const Progress& from)
 
 Ending Trainer::run() {
   bool ended = stop_.done(progress_.steps_done, static_cast<std::int64_t>(progress_.next.epoch));
+  bool interrupted = false;
   while (!ended) {
     train_step();
     if (epoch_ended_) end_epoch();
@@ -69,12 +70,12 @@ Ending Trainer::run() {
     const Wish wish = parts_.agreement.at_boundary(progress_.steps_done);
     if (wish != Wish::none) take_loss();
     if (wish == Wish::checkpoint || wish == Wish::interrupt) save_checkpoint();
-    if (wish == Wish::interrupt) return Ending::interrupted;
-    ended = wish == Wish::stop;
+    interrupted = wish == Wish::interrupt;
+    ended = interrupted || wish == Wish::stop;
   }
   take_loss();
   reporter_.splits(parts_.timer.take(true));
-  return Ending::finished;
+  return interrupted ? Ending::interrupted : Ending::finished;
 }
 
 void Trainer::train_step() {
@@ -140,6 +141,7 @@ void Trainer::update() {
     parts_.optimizer.step(updatables,
                           parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done)));
   }
+  if (parts_.disturbances.flip_after == progress_.steps_done + 1) flip_a_bit(updatables);
   parts_.strategy.after_update();
 }
 
@@ -151,7 +153,7 @@ void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
     const SpanScope span(parts_.timer, Span::forward);
     losses_.start(loss, in_background);
   }
-  loss_pending_ = true;
+  pending_loss_ = progress_.steps_done + 1;
   parts_.timer.end_step();
   reporter_.ended({progress_.steps_done,
                    static_cast<std::int64_t>(batch.plan.position.epoch),
@@ -167,10 +169,10 @@ void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
 
 // The loss of the step before, or of this one where it was not added up in the background.
 void Trainer::take_loss() {
-  if (!loss_pending_) return;
-  loss_pending_ = false;
+  if (!pending_loss_) return;
+  const std::int64_t step = *std::exchange(pending_loss_, std::nullopt);
   const double loss = losses_.finish();
-  if (!std::isfinite(loss)) refuse_loss(loss, progress_.steps_done);
+  if (!std::isfinite(loss)) refuse_loss(loss, step);
   reporter_.loss(loss);
 }
 
@@ -242,8 +244,10 @@ void Trainer::keep_tally() {
   progress_.epoch_so_far = tally_.total();
 }
 
+// An epoch's end and a clock or a signal may ask for the same one.
 void Trainer::save_checkpoint() {
   continuous_ = false;
+  if (std::exchange(saved_at_, progress_.steps_done) == progress_.steps_done) return;
   keep_tally();
   parts_.checkpointer.save(progress_);
 }

@@ -7,6 +7,7 @@
 #include "lockstep/parallel/strategy.h"
 #include "lockstep/train/agreement.h"
 #include "lockstep/train/checkpointer.h"
+#include "lockstep/train/disturbances.h"
 #include "lockstep/train/inputs.h"
 #include "lockstep/train/loss_reducer.h"
 #include "lockstep/train/optimizer.h"
@@ -36,6 +37,7 @@ struct TrainerParts {
   EventLog& events;
   Checkpointer& checkpointer;
   Agreement& agreement;
+  const Disturbances& disturbances;
 };
 
 enum class Ending { finished, interrupted };
@@ -74,9 +76,10 @@ class Trainer {
   StopRule stop_;
   Target target_;
   bool target_reached_ = false;
-  bool continuous_ = false;  // the step that comes follows the last one without a pause
-  bool loss_pending_ = false;
+  bool continuous_ = false;                   // the step that comes follows the last one without a pause
+  std::optional<std::int64_t> pending_loss_;  // the step, counted from 1, whose loss is on its way
   bool epoch_ended_ = false;
+  std::int64_t saved_at_ = -1;  // steps done when the last checkpoint was written
 };
 
 }  // namespace lockstep::train

@@ -52,6 +52,7 @@ class StartedProgram {
     bool in_time = false;
   };
   Ending wait(base::Nanoseconds limit);
+  pid_t pid() const { return pid_; }
   std::string output() const;
   std::string error() const;
   // Waits for words on standard error; whether they came.

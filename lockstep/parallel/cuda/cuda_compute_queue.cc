@@ -1,3 +1,4 @@
+// The stream that a CUDA worker computes on.
 #include <fmt/format.h>
 
 #include "lockstep/base/error.h"

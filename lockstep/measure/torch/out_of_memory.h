@@ -2,9 +2,9 @@
 // made from.
 #pragma once
 
-namespace lockstep::train {
+namespace lockstep::measure {
 
-// To be called in a catch block: throws the exception being handled on, as measure::OutOfMemory if it says
+// To be called in a catch block: throws the exception being handled on, as OutOfMemory if it says
 // that memory ran out:
 //   - our own refusal, of which a TorchScript module leaves the text only;
 //   - c10::OutOfMemoryError, a GPU's;
@@ -12,4 +12,4 @@ namespace lockstep::train {
 // Anything else passes unchanged.
 [[noreturn]] void rethrow_as_out_of_memory();
 
-}  // namespace lockstep::train
+}  // namespace lockstep::measure

@@ -1,14 +1,14 @@
 // Tests of running out of memory in libtorch's middle: the error keeps its meaning, and training goes on
 // after it.
-#include "lockstep/train/memory/out_of_memory.h"
+#include "lockstep/measure/torch/out_of_memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
-#include "lockstep/train/memory/counting_allocator.h"
+#include "lockstep/measure/torch/counting_allocator.h"
 
-namespace lockstep::train {
+namespace lockstep::measure {
 namespace {
 
 using measure::MemoryAccount;
@@ -113,4 +113,4 @@ TEST_F(OutOfMemoryTest, WhatTheMachineDoesNotHaveIsOutOfMemoryWithoutACap) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::measure

@@ -1,4 +1,4 @@
-#include "lockstep/train/memory/out_of_memory.h"
+#include "lockstep/measure/torch/out_of_memory.h"
 
 #include <c10/util/Exception.h>
 
@@ -8,12 +8,12 @@
 #include <string>
 #include <string_view>
 
-#include "lockstep/train/memory/refusal.h"
+#include "lockstep/measure/torch/refusal.h"
 
-namespace lockstep::train {
+namespace lockstep::measure {
 namespace {
 
-thread_local std::optional<measure::OutOfMemory> refused;
+thread_local std::optional<OutOfMemory> refused;
 
 // The device or the library does not say what it had and what it wanted.
 constexpr std::uint64_t kUnknown = 0;
@@ -23,19 +23,19 @@ bool tells_of_the_last_refusal(const std::exception& error) {
 }
 
 [[noreturn]] void throw_with_the_text_of(const char* text) {
-  throw measure::OutOfMemory(kUnknown, kUnknown, std::string("out of memory: ") + text);
+  throw OutOfMemory(kUnknown, kUnknown, std::string("out of memory: ") + text);
 }
 
 }  // namespace
 
-void remember_refusal(const measure::OutOfMemory& refusal) {
+void remember_refusal(const OutOfMemory& refusal) {
   refused = refusal;
 }
 
 void rethrow_as_out_of_memory() {
   try {
     throw;
-  } catch (const measure::OutOfMemory&) {
+  } catch (const OutOfMemory&) {
     throw;
   } catch (const c10::OutOfMemoryError& error) {
     throw_with_the_text_of(error.what_without_backtrace());
@@ -43,9 +43,9 @@ void rethrow_as_out_of_memory() {
     throw_with_the_text_of(
         "the machine has no more memory for this worker. Use a smaller batch (--batch-size).");
   } catch (const std::exception& error) {
-    if (tells_of_the_last_refusal(error)) throw measure::OutOfMemory(*refused);
+    if (tells_of_the_last_refusal(error)) throw OutOfMemory(*refused);
     throw;
   }
 }
 
-}  // namespace lockstep::train
+}  // namespace lockstep::measure

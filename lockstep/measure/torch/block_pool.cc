@@ -1,4 +1,4 @@
-#include "lockstep/train/memory/block_pool.h"
+#include "lockstep/measure/torch/block_pool.h"
 
 #include <malloc.h>
 
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace lockstep::train {
+namespace lockstep::measure {
 namespace {
 
 // Idle memory up to this is always kept; more than that only up to what was in use at the most.
@@ -112,4 +112,4 @@ void keep_freed_memory_in_malloc() noexcept {
   ::mallopt(M_TOP_PAD, 16 * kMiB);
 }
 
-}  // namespace lockstep::train
+}  // namespace lockstep::measure

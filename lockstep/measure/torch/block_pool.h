@@ -14,7 +14,7 @@
 
 #include "lockstep/measure/memory_account.h"
 
-namespace lockstep::train {
+namespace lockstep::measure {
 
 inline constexpr std::size_t kBlockAlignment = 64;  // a cache line, and the widest vector
 
@@ -24,9 +24,9 @@ struct alignas(kBlockAlignment) Block {
   Block* next = nullptr;  // on the list of its class, while it is idle
   std::size_t size_class = 0;
   // Whom its bytes are counted for; for the owner to set.
-  measure::MemoryAccount* account = nullptr;
+  MemoryAccount* account = nullptr;
   std::uint64_t bytes = 0;
-  measure::Use use = measure::Use::other;
+  Use use = Use::other;
 
   void* data() { return this + 1; }
   static Block* of(void* data) { return static_cast<Block*>(data) - 1; }
@@ -73,4 +73,4 @@ class BlockPool {
 // process.
 void keep_freed_memory_in_malloc() noexcept;
 
-}  // namespace lockstep::train
+}  // namespace lockstep::measure

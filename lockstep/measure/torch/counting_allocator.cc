@@ -1,4 +1,4 @@
-#include "lockstep/train/memory/counting_allocator.h"
+#include "lockstep/measure/torch/counting_allocator.h"
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/Allocator.h>
@@ -12,15 +12,12 @@
 #include <vector>
 
 #include "lockstep/base/units.h"
-#include "lockstep/train/memory/block_pool.h"
-#include "lockstep/train/memory/out_of_memory.h"
-#include "lockstep/train/memory/refusal.h"
+#include "lockstep/measure/torch/block_pool.h"
+#include "lockstep/measure/torch/out_of_memory.h"
+#include "lockstep/measure/torch/refusal.h"
 
-namespace lockstep::train {
+namespace lockstep::measure {
 namespace {
-
-using measure::MemoryAccount;
-using measure::UseScope;
 
 // Higher than libtorch's own, which is 0.
 constexpr std::uint8_t kPriority = 100;
@@ -65,7 +62,7 @@ class CountingAllocator final : public c10::Allocator {
 
   Block* take(std::size_t bytes) {
     MemoryAccount& account = current();
-    const measure::Use use = UseScope::current();
+    const Use use = UseScope::current();
     remembering_refusals([&] { account.add(use, bytes); });
     Block* const block = pool_.take(bytes);
     if (block == nullptr) {
@@ -80,11 +77,11 @@ class CountingAllocator final : public c10::Allocator {
 
   [[noreturn]] static void refuse_for_the_machine(const MemoryAccount& account, std::uint64_t bytes) {
     const std::uint64_t in_use = account.in_use();
-    throw measure::OutOfMemory(in_use + bytes, in_use,
-                               fmt::format("out of memory: the machine has no {} for a tensor; {} are in use "
-                                           "by this worker. Use a smaller batch "
-                                           "per worker (--batch-size) or fewer workers on this machine.",
-                                           base::format_bytes(bytes), base::format_bytes(in_use)));
+    throw OutOfMemory(in_use + bytes, in_use,
+                      fmt::format("out of memory: the machine has no {} for a tensor; {} are in use "
+                                  "by this worker. Use a smaller batch "
+                                  "per worker (--batch-size) or fewer workers on this machine.",
+                                  base::format_bytes(bytes), base::format_bytes(in_use)));
   }
 
   BlockPool pool_;
@@ -127,7 +124,7 @@ AccountScope::~AccountScope() {
   account_of_this_thread = before_;
 }
 
-void count_as(const at::Tensor& tensor, measure::Use use) {
+void count_as(const at::Tensor& tensor, Use use) {
   if (!tensor.defined() || !tensor.has_storage()) return;
   const c10::DataPtr& data = tensor.storage().data_ptr();
   if (data.get_deleter() != &release || data.get_context() == nullptr) return;
@@ -144,4 +141,4 @@ void release_idle_tensor_memory() {
   the_allocator().pool().release_idle();
 }
 
-}  // namespace lockstep::train
+}  // namespace lockstep::measure

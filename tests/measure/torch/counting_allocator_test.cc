@@ -1,12 +1,12 @@
 // Tests of the counting allocator through real tensors: what is counted, for what, in which account.
-#include "lockstep/train/memory/counting_allocator.h"
+#include "lockstep/measure/torch/counting_allocator.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <thread>
 
-namespace lockstep::train {
+namespace lockstep::measure {
 namespace {
 
 using measure::MemoryAccount;
@@ -125,4 +125,4 @@ TEST_F(CountingAllocatorTest, BackwardIsCountedInTheScopeItRunsIn) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::measure

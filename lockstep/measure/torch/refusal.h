@@ -3,18 +3,18 @@
 
 #include "lockstep/measure/memory_account.h"
 
-namespace lockstep::train {
+namespace lockstep::measure {
 
-void remember_refusal(const measure::OutOfMemory& refusal);
+void remember_refusal(const OutOfMemory& refusal);
 
 template <class Body>
 void remembering_refusals(const Body& body) {
   try {
     body();
-  } catch (const measure::OutOfMemory& refusal) {
+  } catch (const OutOfMemory& refusal) {
     remember_refusal(refusal);
     throw;
   }
 }
 
-}  // namespace lockstep::train
+}  // namespace lockstep::measure

@@ -1,5 +1,5 @@
 // Tests of the pool of blocks: classes hold what they should, and freed blocks come back.
-#include "lockstep/train/memory/block_pool.h"
+#include "lockstep/measure/torch/block_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace lockstep::train {
+namespace lockstep::measure {
 namespace {
 
 TEST(SizeClass, HoldsTheBytesAndWastesAtMostAQuarter) {
@@ -92,4 +92,4 @@ TEST(BlockPool, ThreadsNeverGetTheSameBlock) {
 }
 
 }  // namespace
-}  // namespace lockstep::train
+}  // namespace lockstep::measure
