@@ -12,7 +12,7 @@
 
 namespace lockstep::comm {
 
-Registry::Registry(std::filesystem::path plugin_directory) {
+Registry::Registry(const std::filesystem::path& plugin_directory) {
   backends_.push_back(std::make_unique<LocalBackend>());
   backends_.push_back(std::make_unique<ShmBackend>());
   for (const char* name : {"gloo", "mpi", "nccl"})

@@ -1,5 +1,7 @@
 #include "lockstep/measure/ledger.h"
 
+#include <stdexcept>
+
 namespace lockstep::measure {
 namespace {
 
@@ -16,17 +18,27 @@ std::string_view name_of(Purpose purpose) {
   return kPurposeNames[static_cast<std::size_t>(purpose)];
 }
 
-void Ledger::add(Purpose purpose, Collective collective, std::string_view link, std::uint64_t payload_bytes,
-                 const Movement& movement) {
+void Ledger::add(const OperationFacts& facts, const Movement& movement) {
+  MovementListener* const listener = listener_.load(std::memory_order_acquire);
+  // First the clock: the listener is to hear when the operation ended, not when the lock was free.
+  const base::TimePoint end = listener != nullptr ? base::now() : base::TimePoint{};
+  sum(facts, movement);
+  if (listener != nullptr) listener->on_movement(facts, movement, end);
+}
+
+void Ledger::sum(const OperationFacts& facts, const Movement& movement) {
   const std::lock_guard lock(mutex_);
-  LedgerRow& row = link_named(link).rows[index_of(purpose, collective)];
+  LedgerRow& row = link_named(facts.link).rows[index_of(facts.purpose, facts.collective)];
   row.operations += 1;
-  row.payload_bytes += payload_bytes;
+  row.payload_bytes += facts.payload_bytes;
   row.wire_bytes += movement.wire_bytes;
   row.messages += movement.messages;
   row.busy += movement.busy;
   row.peer_wait += movement.peer_wait;
   row.estimated |= movement.estimated;
+  totals_.busy += movement.busy;
+  totals_.peer_wait += movement.peer_wait;
+  totals_.busy_by_purpose[static_cast<std::size_t>(facts.purpose)] += movement.busy;
 }
 
 std::vector<LedgerRow> Ledger::rows() const {
@@ -38,9 +50,21 @@ std::vector<LedgerRow> Ledger::rows() const {
   return filled;
 }
 
+LedgerTotals Ledger::totals() const {
+  const std::lock_guard lock(mutex_);
+  return totals_;
+}
+
 void Ledger::clear() {
   const std::lock_guard lock(mutex_);
   links_.clear();
+  totals_ = {};
+}
+
+void Ledger::listen(MovementListener& listener) {
+  MovementListener* nobody = nullptr;
+  if (!listener_.compare_exchange_strong(nobody, &listener, std::memory_order_acq_rel))
+    throw std::logic_error("the ledger has a listener already");
 }
 
 Ledger::Link& Ledger::link_named(std::string_view name) {

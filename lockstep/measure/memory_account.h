@@ -1,8 +1,8 @@
 // The memory of one worker, by use, with an optional cap.
 //
-// Whoever allocates on the worker's device reports here: the tensor allocator, the communicator's buffers, staging.
-// A report that would exceed the cap throws and changes nothing. At every new peak the split by use of that instant
-// is kept, so that it sums to the peak.
+// Whoever allocates on the worker's device reports here: the tensor allocator, the communicator's buffers,
+// staging. A report that would exceed the cap throws and changes nothing. At every new peak the split by use
+// of that instant is kept, so that it sums to the peak.
 #pragma once
 
 #include <array>
@@ -42,6 +42,8 @@ class MemoryAccount {
   // Throws OutOfMemory that says what was asked for, what is in use and for what, and the cap.
   void add(Use use, std::uint64_t bytes);
   void remove(Use use, std::uint64_t bytes) noexcept;
+  // The same bytes are used for something else now; what is in use stays.
+  void move(Use from, Use to, std::uint64_t bytes) noexcept;
 
   std::uint64_t in_use() const;
   BytesByUse by_use() const;

@@ -1,8 +1,9 @@
 // Splits the steps of a worker into spans, without gaps and without overlap.
 //
-// The training thread is in one span at a time: entering one inside another suspends the outer one, so that the
-// spans of a step never count the same moment twice. What no span covers is *other*. A step lasts from the end of
-// the step before it (or from begin_step()) to end_step().
+// The training thread is in one span at a time: entering one inside another suspends the outer one, so that
+// the spans of a step never count the same moment twice. What no span covers is *other*. A step lasts from
+// the end of the step before it to end_step(); begin_step() lets it begin anew (after a validation, say),
+// forgetting what was counted since. A span that is open when a step ends goes on in the next one.
 #pragma once
 
 #include <array>
@@ -26,12 +27,15 @@ struct StepSplit {
   base::Nanoseconds total{0};
   std::array<base::Nanoseconds, kSpanCount> spans{};
   std::array<base::Nanoseconds, kPurposeCount> exposed_by_purpose{};  // sums to spans[exposed_comm]
-  base::Nanoseconds backward_begin{0};                                // from the start of the step
+  // From the start of the step to the last time backward was entered: with accumulated gradients, the pass
+  // whose gradients go on their way.
+  base::Nanoseconds backward_begin{0};
 
   base::Nanoseconds other() const;
 };
 
-// Told about every span that ends: how a trace is made.
+// Told about every unbroken piece of a span, in the order of time and never overlapping: how a trace is made.
+// A span that another one interrupted comes in several pieces.
 class SpanListener {
  public:
   virtual ~SpanListener() = default;
@@ -47,8 +51,8 @@ class StepTimer {
   virtual void enter(Span span, Purpose purpose = Purpose::control) = 0;
   virtual void leave() = 0;
   virtual void end_step() = 0;
-  // The steps whose figures are known by now and were not taken before, in order: on a CPU all that have ended; on
-  // a GPU, which is behind, some of the last ones only after `wait_for_all`.
+  // The steps whose figures are known by now and were not taken before, in order: on a CPU all that have
+  // ended; on a GPU, which is behind, some of the last ones only after `wait_for_all`.
   virtual std::vector<StepSplit> take(bool wait_for_all = false) = 0;
 };
 

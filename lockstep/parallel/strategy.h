@@ -1,11 +1,12 @@
 // A strategy decides which tensors move between workers, when, and why. The training loop drives it:
 //
-//   for every step:  train_part() for each part of the batch, finish_gradients(), the optimiser over updatables(),
+//   for every step:  train_part() for each part of the batch, finish_gradients(), the optimiser over
+//   updatables(),
 //                    after_update()
 //   for every epoch: end_epoch()
 //
-// Gradients: every worker divides its losses by the samples of the *global* batch, so the gradients of all workers
-// add up to that of the whole batch, however unevenly it was divided.
+// Gradients: every worker divides its losses by the samples of the *global* batch, so the gradients of all
+// workers add up to that of the whole batch, however unevenly it was divided.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,6 +24,7 @@
 #include "lockstep/models/loss_kind.h"
 #include "lockstep/models/model.h"
 #include "lockstep/models/runner.h"
+#include "lockstep/parallel/compute_queue.h"
 #include "lockstep/record/figures.h"
 #include "lockstep/record/spec.h"
 
@@ -30,21 +32,22 @@ namespace lockstep::parallel {
 
 // One part of this worker's batch of a step (the whole of it unless gradients are accumulated).
 struct StepPart {
-  at::Tensor inputs;       // [count, channels, height, width]; count may be 0
-  at::Tensor targets;      // [count] labels, or values
+  at::Tensor inputs;   // [count, channels, height, width]; count may be 0
+  at::Tensor targets;  // [count] labels, or values
   models::PassKey key;
-  double divisor = 1;      // samples of the step on all workers
-  bool first = true;       // of its step: gradients start from nothing
-  bool last = true;        // of its step: gradients may go on their way
+  double divisor = 1;  // samples of the step on all workers
+  bool first = true;   // of its step: gradients start from nothing
+  bool last = true;    // of its step: gradients may go on their way
 };
 
 struct PartResult {
   at::Tensor loss;    // scalar: the sum of this part's losses over the divisor; without graph
-  at::Tensor output;  // [count, ...]: without graph
+  at::Tensor output;  // [count, ...]: without graph; undefined without samples
+  base::TimePoint backward_began;
 };
 
-// What the optimiser of this worker updates: a parameter, or the part of one that is this worker's. The gradient is
-// defined from finish_gradients() on and until the next train_part().
+// What the optimiser of this worker updates: a parameter, or the part of one that is this worker's. The
+// gradient is defined from finish_gradients() on and until the next train_part().
 struct Updatable {
   std::string name;
   at::Tensor value;
@@ -56,7 +59,8 @@ struct Surroundings {
   const record::RunSpec& spec;
   models::Model& model;
   models::LossKind loss = models::LossKind::cross_entropy;
-  comm::Communicator* communicator = nullptr;  // null: one worker
+  comm::Communicator* communicator = nullptr;  // ordered with `compute`; null: one worker
+  ComputeQueue& compute;
   measure::StepTimer& timer;
   measure::MemoryAccount& memory;
 };
@@ -74,9 +78,15 @@ class Strategy {
   virtual std::vector<Updatable> updatables() = 0;
   virtual void after_update() {}
   virtual void end_epoch() {}
-  // Called before a validation and before a checkpoint: the model's tensors are whole and what they should be.
+  // Called before a validation and before a checkpoint: the model's tensors are whole and what they should
+  // be.
   virtual void settle() {}
 
+  // Whether gradients of the last step were on their way while backward went on.
+  virtual bool overlapped() const { return false; }
+  // Whether workers' models may differ after settle() (statistics that each keeps for itself): a checkpoint
+  // then has a part of every rank.
+  virtual bool replicas_differ() const { return false; }
   // Bucket times of the last step, if there are any.
   virtual std::vector<record::BucketTimes> bucket_times() { return {}; }
   // What a resumed run must know to go on with the same bits (a bucket layout, say). Whole after settle().
@@ -84,7 +94,10 @@ class Strategy {
   virtual void restore(const nlohmann::json&) {}
 };
 
-// Throws ConfigError when the strategy cannot do what the spec asks.
+// What this build has, by name.
+std::vector<std::string> strategy_names();
+
+// The strategy that a resolved spec names (not `auto`). Throws ConfigError when there is none.
 std::unique_ptr<Strategy> make_strategy(const Surroundings& surroundings);
 
 }  // namespace lockstep::parallel

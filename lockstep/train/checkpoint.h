@@ -1,5 +1,5 @@
-// Checkpoints: whole or absent. Each is a directory `step-00000123` with one file a rank that has state of its own and
-// a manifest, written last, that lists every file with its length and SHA-256.
+// Checkpoints: whole or absent. Each is a directory `step-00000123` with one file a rank that has state of
+// its own and a manifest, written last, that lists every file with its length and SHA-256.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,12 @@ struct CheckpointFile {
   std::string sha256;
 };
 
-// One rank writes its part: to a temporary name, synchronised, then renamed. Throws StoreError (a full disk, with
-// how much was needed); what was written is removed.
+// One rank writes its part: to a temporary name, synchronised, then renamed. Throws StoreError (a full disk,
+// with how much was needed); what was written is removed.
 CheckpointFile write_part(const std::filesystem::path& checkpoints, std::uint64_t step, int rank,
                           const CheckpointPart& part);
-// Rank 0, when all parts are there: makes the checkpoint whole, and removes all but the newest `keep` of them.
+// Rank 0, when all parts are there: makes the checkpoint whole, and removes all but the newest `keep` of
+// them.
 void write_manifest(const std::filesystem::path& checkpoints, std::uint64_t step,
                     const std::vector<CheckpointFile>& files, int keep = 2);
 
@@ -42,8 +43,8 @@ struct FoundCheckpoint {
   std::uint64_t step = 0;
   std::vector<std::string> refused;  // newer ones, each with its fault
 };
-// The newest whole checkpoint: `where` is one, or a directory of them, or a run's directory. Throws DataError that
-// lists what was refused when there is none.
+// The newest whole checkpoint: `where` is one, or a directory of them, or a run's directory. Throws DataError
+// that lists what was refused when there is none.
 FoundCheckpoint find_checkpoint(const std::filesystem::path& where);
 
 // The part of a rank; rank 0's where a rank has none of its own. Throws DataError.

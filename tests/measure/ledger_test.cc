@@ -120,6 +120,73 @@ TEST(Ledger, ClearForgetsEverything) {
   EXPECT_EQ(ledger.rows()[0].payload_bytes, 5u);
 }
 
+TEST(Ledger, TotalsAreTheSumsOfTheRows) {
+  Ledger ledger;
+  EXPECT_EQ(ledger.totals().busy, Nanoseconds(0));
+  ledger.add(Purpose::gradient, Collective::all_reduce, "shm", 1, movement_of(1));
+  ledger.add(Purpose::gradient, Collective::all_reduce, "tcp", 1, movement_of(1));
+  ledger.add(Purpose::metric, Collective::broadcast, "shm", 1, movement_of(1));
+  const LedgerTotals totals = ledger.totals();
+  EXPECT_EQ(totals.busy, Nanoseconds(90));
+  EXPECT_EQ(totals.peer_wait, Nanoseconds(30));
+  EXPECT_EQ(totals.busy_by_purpose[static_cast<std::size_t>(Purpose::gradient)], Nanoseconds(60));
+  EXPECT_EQ(totals.busy_by_purpose[static_cast<std::size_t>(Purpose::metric)], Nanoseconds(30));
+  ledger.clear();
+  EXPECT_EQ(ledger.totals().busy, Nanoseconds(0));
+}
+
+class Heard final : public MovementListener {
+ public:
+  void on_movement(const OperationFacts& facts, const Movement& movement, base::TimePoint end) override {
+    operations.push_back(facts);
+    movements.push_back(movement);
+    ends.push_back(end);
+  }
+  std::vector<OperationFacts> operations;
+  std::vector<Movement> movements;
+  std::vector<base::TimePoint> ends;
+};
+
+TEST(Ledger, TellsTheListenerAboutEveryOperationAndWhenItEnded) {
+  Ledger ledger;
+  Heard heard;
+  ledger.add(Purpose::control, Collective::barrier, "shm", 0, {});
+  ledger.listen(heard);
+  const auto before = base::now();
+  ledger.add({.purpose = Purpose::gradient,
+              .collective = Collective::all_reduce,
+              .link = "shm",
+              .payload_bytes = 8,
+              .element_type = "f32",
+              .input_elements = 2,
+              .output_elements = 2,
+              .ranks = 4,
+              .channel = 1},
+             movement_of(12));
+  ASSERT_EQ(heard.operations.size(), 1u);
+  EXPECT_EQ(heard.operations[0].purpose, Purpose::gradient);
+  EXPECT_EQ(heard.operations[0].element_type, "f32");
+  EXPECT_EQ(heard.operations[0].ranks, 4);
+  EXPECT_EQ(heard.operations[0].channel, 1);
+  EXPECT_EQ(heard.movements[0].wire_bytes, 12u);
+  EXPECT_GE(heard.ends[0], before);
+  EXPECT_LE(heard.ends[0], base::now());
+  EXPECT_EQ(ledger.rows().size(), 2u);
+}
+
+TEST(Ledger, HasOneListenerAtMost) {
+  Ledger ledger;
+  Heard heard;
+  ledger.listen(heard);
+  EXPECT_THROW(ledger.listen(heard), std::logic_error);
+}
+
+TEST(Ledger, NumbersChannelsInTheOrderOfAsking) {
+  Ledger ledger;
+  EXPECT_EQ(ledger.new_channel(), 0);
+  EXPECT_EQ(ledger.new_channel(), 1);
+}
+
 TEST(Ledger, LosesNothingWhenThreadsAddAtOnce) {
   Ledger ledger;
   constexpr std::uint64_t kThreads = 4;

@@ -16,7 +16,10 @@ class RecordingCommunicator : public ForwardingCommunicator {
   std::unique_ptr<Communicator> wrap(std::unique_ptr<Communicator> made) override;
 
  private:
+  measure::OperationFacts facts_of(const Operation& operation) const;
+
   measure::Ledger& ledger_;
+  const int channel_;
 };
 
 }  // namespace lockstep::comm

@@ -13,7 +13,7 @@
 #include "lockstep/comm/mpi/mpi_collectives.h"
 #include "lockstep/comm/plugin_backend.h"
 #include "lockstep/comm/registry.h"
-#include "tests/comm/algorithms/exact_cases.h"
+#include "tests/support/exact_cases.h"
 #include "tests/support/ranks.h"
 
 namespace lockstep::testing {
@@ -33,10 +33,12 @@ comm::Group group_from_mpirun() {
 }
 
 void all_collectives_are_exact(Communicator& communicator) {
-  const comm::Group& group = communicator.group();
-  for (const ExactCase& test : exact_cases(group.world, full_matrix()))
-    run_exact_case(test, group.rank, group.world,
-                   [&](const Operation& operation) { communicator.run(operation); });
+  for (const ExactCase& test : exact_cases(communicator.group().world, full_matrix()))
+    run_exact_case(test, communicator);
+}
+
+void huge_tensors_are_exact(Communicator& communicator) {
+  for (const ExactCase& test : huge_cases(full_matrix())) run_exact_case(test, communicator);
 }
 
 // The same collectives when no more than 1000 elements fit into one call.
@@ -105,6 +107,7 @@ void a_late_peer_is_peer_wait(Communicator& communicator) {
 using Scenario = std::function<void(Communicator&)>;
 const std::map<std::string, Scenario>& scenarios() {
   static const std::map<std::string, Scenario> all = {{"collectives", all_collectives_are_exact},
+                                                      {"huge", huge_tensors_are_exact},
                                                       {"pieces", pieces_are_exact},
                                                       {"split", split_and_duplicate_work},
                                                       {"in-flight", many_are_in_flight_on_two_channels},

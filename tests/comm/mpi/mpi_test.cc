@@ -18,7 +18,7 @@ namespace {
 int run_under_mpirun(int world, const std::string& scenario) {
   const auto rank_program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "comm_mpi_rank";
   const std::string command =
-      fmt::format("timeout 240 mpirun --allow-run-as-root --oversubscribe --bind-to none -n {} {} {}", world,
+      fmt::format("timeout 580 mpirun --allow-run-as-root --oversubscribe --bind-to none -n {} {} {}", world,
                   rank_program.string(), scenario);
   const int status = std::system(command.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -34,7 +34,16 @@ TEST_P(MpiTest, GivesExactResultsWhenTensorsGoInPieces) {
   EXPECT_EQ(run_under_mpirun(GetParam(), "pieces"), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, MpiTest, ::testing::Values(1, 2, 3, 5),
+INSTANTIATE_TEST_SUITE_P(Ranks, MpiTest, ::testing::Values(1, 2, 3, 5, 8),
+                         [](const auto& ranks) { return std::to_string(ranks.param); });
+
+class MpiHugeTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(MpiHugeTest, GivesExactResultsForSixtyFourMebibytes) {
+  EXPECT_EQ(run_under_mpirun(GetParam(), "huge"), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, MpiHugeTest, ::testing::Values(2, 4),
                          [](const auto& ranks) { return std::to_string(ranks.param); });
 
 TEST(MpiSplitTest, FormsGroupsByColourOrderedByKey) {

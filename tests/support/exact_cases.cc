@@ -1,5 +1,5 @@
 // Builds, runs and checks the cases.
-#include "tests/comm/algorithms/exact_cases.h"
+#include "tests/support/exact_cases.h"
 
 #include <fmt/format.h>
 
@@ -231,16 +231,58 @@ constexpr Collective kCollectives[] = {
     Collective::all_reduce, Collective::reduce,    Collective::reduce_scatter,
     Collective::all_gather, Collective::broadcast, Collective::gather,
     Collective::scatter,    Collective::send,      Collective::barrier};
-constexpr int kSizes = 4;
+constexpr CaseSize kSizes[] = {CaseSize::none, CaseSize::one, CaseSize::prime, CaseSize::large};
 
-ExactCase make_case(Collective collective, int type, int op, int size, int placement, int root) {
-  return {collective,
-          static_cast<ElementType>(type),
-          static_cast<ReduceOp>(op),
-          static_cast<CaseSize>(size),
-          placement % 2 == 1,
-          placement / 2 == 1,
-          root};
+struct Placement {
+  bool in_place;
+  bool unequal;
+};
+
+// The reductions and placements that make a difference to a collective.
+std::vector<ReduceOp> ops_of(Collective collective) {
+  const bool reduces = collective == Collective::all_reduce || collective == Collective::reduce ||
+                       collective == Collective::reduce_scatter;
+  if (!reduces) return {ReduceOp::sum};
+  return {ReduceOp::sum, ReduceOp::mean, ReduceOp::max, ReduceOp::min};
+}
+
+std::vector<Placement> placements_of(Collective collective) {
+  switch (collective) {
+    case Collective::all_reduce:
+    case Collective::reduce:
+      return {{false, false}, {true, false}};
+    case Collective::reduce_scatter:
+    case Collective::all_gather:
+    case Collective::gather:
+    case Collective::scatter:
+      return {{false, false}, {true, false}, {false, true}, {true, true}};
+    default:
+      return {{false, false}};
+  }
+}
+
+// All cases of one collective, type and size.
+std::vector<ExactCase> cases_of(Collective collective, ElementType type, CaseSize size, int world) {
+  std::vector<ExactCase> cases;
+  for (const ReduceOp op : ops_of(collective))
+    for (const Placement& placement : placements_of(collective))
+      for (const bool asynchronous : {false, true}) {
+        const int root = (static_cast<int>(type) + static_cast<int>(op)) % world;
+        cases.push_back(
+            {collective, type, op, size, placement.in_place, placement.unequal, root, asynchronous});
+      }
+  return cases;
+}
+
+// One of them, the indices running through a Latin square: over all types and sizes, each two values of
+// reduction, placement and asynchrony meet.
+ExactCase one_of(const std::vector<ExactCase>& cases, std::size_t type, std::size_t size, std::size_t world) {
+  const Collective collective = cases.front().collective;
+  const std::size_t placements = placements_of(collective).size();
+  const std::size_t op = (type + size) % ops_of(collective).size();
+  const std::size_t placement = (type + 2 * size + world) % placements;
+  const std::size_t asynchronous = (type + size / 2) % 2;
+  return cases[(op * placements + placement) * 2 + asynchronous];
 }
 
 }  // namespace
@@ -255,14 +297,17 @@ std::size_t ExactCase::count() const {
       return 4093;
     case CaseSize::large:
       return (std::size_t{1} << 20) / comm::bytes_of(type) + 1;
+    case CaseSize::huge:
+      return (std::size_t{64} << 20) / comm::bytes_of(type);
   }
   return 0;
 }
 
 std::string ExactCase::describe(int world) const {
-  return fmt::format("{} ({}) of {} {} on {} ranks, root {}{}{}", measure::name_of(collective),
+  return fmt::format("{} ({}) of {} {} on {} ranks, root {}{}{}{}", measure::name_of(collective),
                      comm::name_of(op), count(), comm::name_of(type), world, root,
-                     in_place ? ", in place" : "", unequal ? ", unequal parts" : "");
+                     in_place ? ", in place" : "", unequal ? ", unequal parts" : "",
+                     asynchronous ? ", asynchronous" : "");
 }
 
 void run_exact_case(const ExactCase& test, int rank, int world,
@@ -270,19 +315,40 @@ void run_exact_case(const ExactCase& test, int rank, int world,
   CaseRun(test, rank, world, run).execute();
 }
 
+void run_exact_case(const ExactCase& test, comm::Communicator& communicator) {
+  const comm::Group& group = communicator.group();
+  run_exact_case(test, group.rank, group.world, [&](const Operation& operation) {
+    if (test.asynchronous)
+      communicator.start(operation).wait();
+    else
+      communicator.run(operation);
+  });
+}
+
 std::vector<ExactCase> exact_cases(int world, bool full) {
   std::vector<ExactCase> selected;
   for (const Collective collective : kCollectives)
     for (int type = 0; type < comm::kElementTypeCount; ++type)
-      for (int size = 0; size < kSizes; ++size)
-        for (int op = 0; op < comm::kReduceOpCount; ++op)
-          for (int placement = 0; placement < 4; ++placement) {
-            // A Latin square: of operations and placements, each (type, size) meets one pair.
-            const bool chosen = op == (type + size) % 4 && placement == (type + 2 * size + world) % 4;
-            if (full || chosen)
-              selected.push_back(make_case(collective, type, op, size, placement, (type + op) % world));
-          }
+      for (const CaseSize size : kSizes) {
+        const std::vector<ExactCase> cases =
+            cases_of(collective, static_cast<ElementType>(type), size, world);
+        if (full)
+          selected.insert(selected.end(), cases.begin(), cases.end());
+        else
+          selected.push_back(one_of(cases, static_cast<std::size_t>(type), static_cast<std::size_t>(size),
+                                    static_cast<std::size_t>(world)));
+      }
   return selected;
+}
+
+std::vector<ExactCase> huge_cases(bool full) {
+  std::vector<ExactCase> cases;
+  for (const Collective collective : kCollectives) {
+    const bool moves = collective != Collective::barrier;
+    if (collective == Collective::all_reduce || (full && moves))
+      cases.push_back({collective, ElementType::f32, ReduceOp::sum, CaseSize::huge, false, false, 1, false});
+  }
+  return cases;
 }
 
 }  // namespace lockstep::testing

@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "lockstep/comm/operation.h"
+#include "lockstep/comm/communicator.h"
 
 namespace lockstep::testing {
 
-// The sizes the issue asks for, in bytes a rank: none, one element, a prime count, 1 MiB and one element.
-enum class CaseSize { none, one, prime, large };
+// The sizes the issue asks for, in bytes a rank: none, one element, a prime count, 1 MiB and one element,
+// and 64 MiB.
+enum class CaseSize { none, one, prime, large, huge };
 
 struct ExactCase {
   comm::Collective collective;
@@ -24,6 +25,7 @@ struct ExactCase {
   bool in_place = false;  // where the collective knows the difference
   bool unequal = false;   // parts of 0, 1, 2, 0, 1, 2, ... times the count
   int root = 0;
+  bool asynchronous = false;  // started and awaited
 
   std::size_t count() const;
   std::string describe(int world) const;
@@ -34,9 +36,15 @@ struct ExactCase {
 void run_exact_case(const ExactCase& test, int rank, int world,
                     const std::function<void(const comm::Operation&)>& run);
 
-// Cases in which every collective meets every type, operation, size, placement, kind of parts and root at
-// least once (each other combination of two values at least in some collective); the whole product when
-// `full`.
+// The same over a communicator, asynchronous where the case says so. Collective.
+void run_exact_case(const ExactCase& test, comm::Communicator& communicator);
+
+// Every collective with every type and size; of the reductions, placements, kinds of parts and ways to wait
+// one each, so that each two of them meet in some case; the whole product when `full`.
 std::vector<ExactCase> exact_cases(int world, bool full);
+
+// 64 MiB of f32 on every rank, with root 1: every collective that moves something when `full`, else
+// all-reduce.
+std::vector<ExactCase> huge_cases(bool full);
 
 }  // namespace lockstep::testing

@@ -1,0 +1,13 @@
+// Writes a file that is whole or absent: into a draft beside it, which takes its name at the end.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <ostream>
+
+namespace lockstep::measure {
+
+// Throws StoreError when the file cannot be written (a full disk, say), and leaves nothing behind then.
+void write_whole_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
+
+}  // namespace lockstep::measure

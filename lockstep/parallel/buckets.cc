@@ -1,0 +1,55 @@
+#include "lockstep/parallel/buckets.h"
+
+#include <ATen/ATen.h>
+
+#include "lockstep/parallel/tensor_buffer.h"
+
+namespace lockstep::parallel {
+namespace {
+
+std::size_t total_bytes(const std::vector<at::Tensor>& tensors) {
+  std::size_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) bytes += tensor.nbytes();
+  return bytes;
+}
+
+}  // namespace
+
+Buckets::Buckets(std::vector<at::Tensor> parameters, comm::Communicator& communicator,
+                 measure::MemoryAccount& memory)
+    : parameters_(std::move(parameters)),
+      memory_(memory),
+      bucket_of_(parameters_.size()),
+      views_(parameters_.size()) {
+  const std::size_t bytes = total_bytes(parameters_);
+  memory_.add(measure::Use::buckets, bytes);
+  try {
+    allocation_ = communicator.allocate(bytes);
+  } catch (...) {
+    memory_.remove(measure::Use::buckets, bytes);
+    throw;
+  }
+}
+
+Buckets::~Buckets() {
+  memory_.remove(measure::Use::buckets, total_bytes(parameters_));
+}
+
+void Buckets::arrange(const BucketLayout& layout) {
+  buffers_.clear();
+  if (parameters_.empty()) return;
+  const comm::Buffer whole = allocation_.buffer(element_type(parameters_.front().scalar_type()));
+  std::size_t offset = 0;
+  for (const auto& bucket : layout.buckets) {
+    const std::size_t begin = offset;
+    for (const std::size_t parameter : bucket) {
+      const at::Tensor& like = parameters_[parameter];
+      views_[parameter] = tensor_at(whole.part(offset, like.nbytes()).data, like);
+      bucket_of_[parameter] = buffers_.size();
+      offset += like.nbytes();
+    }
+    buffers_.push_back(whole.part(begin, offset - begin));
+  }
+}
+
+}  // namespace lockstep::parallel

@@ -1,0 +1,42 @@
+// The memory of all buckets: one allocation of the communicator, in which every parameter's gradient has a
+// place. There is no padding: the bytes of a bucket are the bytes of its gradients.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "lockstep/comm/communicator.h"
+#include "lockstep/measure/memory_account.h"
+#include "lockstep/parallel/bucket_layout.h"
+
+namespace lockstep::parallel {
+
+class Buckets {
+ public:
+  // Collective. `parameters` share one type and device.
+  Buckets(std::vector<at::Tensor> parameters, comm::Communicator& communicator,
+          measure::MemoryAccount& memory);
+  ~Buckets();
+  Buckets(const Buckets&) = delete;
+  Buckets& operator=(const Buckets&) = delete;
+
+  // Gives every gradient its place; what was in the memory is lost.
+  void arrange(const BucketLayout& layout);
+
+  std::size_t count() const { return buffers_.size(); }
+  const comm::Buffer& buffer(std::size_t bucket) const { return buffers_[bucket]; }
+  std::size_t bucket_of(std::size_t parameter) const { return bucket_of_[parameter]; }
+  // Where the parameter's gradient lies, with the parameter's sizes and strides.
+  const at::Tensor& view(std::size_t parameter) const { return views_[parameter]; }
+
+ private:
+  std::vector<at::Tensor> parameters_;
+  measure::MemoryAccount& memory_;
+  comm::Allocation allocation_;
+  std::vector<comm::Buffer> buffers_;
+  std::vector<std::size_t> bucket_of_;
+  std::vector<at::Tensor> views_;
+};
+
+}  // namespace lockstep::parallel

@@ -1,0 +1,210 @@
+#include "lockstep/parallel/ddp.h"
+
+#include <ATen/ATen.h>
+
+#include <numeric>
+
+#include "lockstep/comm/operation.h"
+#include "lockstep/parallel/fingerprint.h"
+#include "lockstep/parallel/pass.h"
+#include "lockstep/parallel/same_start.h"
+
+namespace lockstep::parallel {
+namespace {
+
+BucketLimits limits_of(const record::RunSpec& spec) {
+  return {spec.first_bucket_bytes.count, spec.bucket_bytes.count};
+}
+
+std::vector<std::uint64_t> bytes_of(const std::vector<models::NamedTensor>& parameters) {
+  std::vector<std::uint64_t> bytes;
+  for (const models::NamedTensor& parameter : parameters) bytes.push_back(parameter.tensor.nbytes());
+  return bytes;
+}
+
+// Backward comes to the last layers first.
+std::vector<std::size_t> reverse_order(std::size_t count) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.rbegin(), order.rend(), std::size_t{0});
+  return order;
+}
+
+}  // namespace
+
+Ddp::Ddp(const Surroundings& surroundings)
+    : surroundings_(surroundings),
+      communicator_(*surroundings.communicator),
+      parameters_(trained_parameters(surroundings.model)),
+      buckets_(tensors_of(parameters_), communicator_, surroundings.memory),
+      buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer),
+      overlap_(surroundings.spec.overlap, communicator_),
+      limits_(limits_of(surroundings.spec)),
+      written_(parameters_.size()),
+      ready_(parameters_.size()),
+      tap_(tensors_of(parameters_), [this](std::size_t parameter) { on_gradient(parameter); }) {
+  use_layout(lay_out(reverse_order(parameters_.size()), bytes_of(parameters_), limits_));
+}
+
+void Ddp::use_layout(const BucketLayout& layout) {
+  layout_ = layout;
+  buckets_.arrange(layout_);
+  flights_.resize(buckets_.count());
+}
+
+void Ddp::begin() {
+  require_same_shapes(communicator_, surroundings_.model);
+  broadcast_state(communicator_, surroundings_.model);
+}
+
+PartResult Ddp::train_part(const StepPart& part) {
+  if (part.first) begin_step();
+  sending_ = part.last;
+  // A worker without samples has nothing to compute, unless others wait for its part of their statistics.
+  const bool runs = part.inputs.size(0) > 0 || surroundings_.spec.buffers == "sync";
+  const PartResult result = runs ? run_pass(surroundings_, runner_, part) : empty_result(part);
+  backward_began_ = result.backward_began;
+  if (part.last) fill_missing();
+  return result;
+}
+
+void Ddp::begin_step() {
+  buffers_.exchange();
+  written_.assign(written_.size(), false);
+  ready_.assign(ready_.size(), false);
+  ready_order_.clear();
+  next_bucket_ = 0;
+  for (std::size_t bucket = 0; bucket < flights_.size(); ++bucket)
+    flights_[bucket] = Flight{layout_.buckets[bucket].size(), {}, {}, {}, {}};
+}
+
+void Ddp::on_gradient(std::size_t parameter) {
+  take_gradient(parameter);
+  if (sending_) mark_ready(parameter);
+}
+
+// Autograd has made a gradient of its own and left it in .grad: into its bucket with it.
+void Ddp::take_gradient(std::size_t parameter) {
+  const at::NoGradGuard no_grad;
+  at::Tensor& made = parameters_[parameter].tensor.mutable_grad();
+  if (!made.defined()) return;
+  const at::Tensor& place = buckets_.view(parameter);
+  if (written_[parameter]) {
+    place.add_(made);
+  } else {
+    place.copy_(made);
+  }
+  written_[parameter] = true;
+  made.reset();
+}
+
+void Ddp::mark_ready(std::size_t parameter) {
+  if (ready_[parameter]) return;
+  ready_[parameter] = true;
+  ready_order_.push_back(parameter);
+  Flight& flight = flights_[buckets_.bucket_of(parameter)];
+  if (--flight.missing > 0) return;
+  flight.ready = base::now();
+  if (overlap_.now()) launch_ready_buckets();
+}
+
+void Ddp::launch_ready_buckets() {
+  while (next_bucket_ < flights_.size() && flights_[next_bucket_].missing == 0) launch(next_bucket_++);
+}
+
+void Ddp::launch(std::size_t bucket) {
+  Flight& flight = flights_[bucket];
+  const comm::Operation operation =
+      comm::all_reduce(buckets_.buffer(bucket), comm::ReduceOp::sum, comm::Purpose::gradient);
+  const auto note = [&flight](const measure::Movement& movement) {
+    flight.ended = base::now();
+    flight.started = flight.ended - movement.busy;
+  };
+  if (overlap_.now()) {
+    flight.work = communicator_.start(operation, note);
+  } else {
+    note(communicator_.run(operation));
+  }
+}
+
+// A gradient that this worker did not compute (it had no samples, or does not use the parameter) is zero.
+void Ddp::fill_missing() {
+  const measure::SpanScope span(surroundings_.timer, measure::Span::backward);
+  for (std::size_t parameter = 0; parameter < parameters_.size(); ++parameter) {
+    if (!written_[parameter]) {
+      const at::NoGradGuard no_grad;
+      buckets_.view(parameter).zero_();
+      written_[parameter] = true;
+    }
+    mark_ready(parameter);
+  }
+}
+
+void Ddp::finish_gradients() {
+  {
+    const measure::SpanScope span(surroundings_.timer, measure::Span::exposed_comm,
+                                  measure::Purpose::gradient);
+    launch_ready_buckets();
+    for (Flight& flight : flights_) surroundings_.compute.wait_for(flight.work);
+  }
+  note_times();
+  overlap_.end_step(base::now() - backward_began_);
+  adopt_ready_order();
+}
+
+void Ddp::note_times() {
+  times_.clear();
+  const auto since_backward = [this](base::TimePoint moment) {
+    return base::to_seconds(moment - backward_began_);
+  };
+  for (std::size_t bucket = 0; bucket < flights_.size(); ++bucket) {
+    const Flight& flight = flights_[bucket];
+    times_.push_back({buckets_.buffer(bucket).bytes, since_backward(flight.ready),
+                      since_backward(flight.started), since_backward(flight.ended)});
+  }
+}
+
+// After the first step all ranks take over the order that rank 0 has seen. The gradients of this step are in
+// the old places until the optimiser has used them, so the new layout waits for after_update().
+void Ddp::adopt_ready_order() {
+  if (order_observed_) return;
+  std::vector<std::int64_t> order(ready_order_.begin(), ready_order_.end());
+  const measure::SpanScope span(surroundings_.timer, measure::Span::exposed_comm, measure::Purpose::control);
+  communicator_.run(comm::broadcast(comm::host_buffer(order.data(), order.size(), comm::ElementType::i64), 0,
+                                    comm::Purpose::control));
+  ready_order_.assign(order.begin(), order.end());
+}
+
+std::vector<Updatable> Ddp::updatables() {
+  std::vector<Updatable> all;
+  for (std::size_t parameter = 0; parameter < parameters_.size(); ++parameter)
+    all.push_back({parameters_[parameter].name, parameters_[parameter].tensor, buckets_.view(parameter)});
+  return all;
+}
+
+void Ddp::after_update() {
+  ++steps_done_;
+  if (!order_observed_) {
+    order_observed_ = true;
+    use_layout(lay_out(ready_order_, bytes_of(parameters_), limits_));
+  }
+  const std::int64_t every = surroundings_.spec.check_every;
+  if (every == 0 || steps_done_ % every != 0) return;
+  const measure::SpanScope span(surroundings_.timer, measure::Span::exposed_comm, measure::Purpose::control);
+  require_equal_replicas(communicator_, tensors_of(parameters_), steps_done_);
+}
+
+void Ddp::settle() {
+  buffers_.exchange();
+}
+
+nlohmann::json Ddp::state() const {
+  return {{"layout", to_json(layout_)}, {"order_observed", order_observed_}, {"steps_done", steps_done_}};
+}
+
+void Ddp::restore(const nlohmann::json& state) {
+  use_layout(bucket_layout_from_json(state.at("layout"), parameters_.size()));
+  order_observed_ = state.at("order_observed").get<bool>();
+  steps_done_ = state.at("steps_done").get<std::int64_t>();
+}
+
+}  // namespace lockstep::parallel

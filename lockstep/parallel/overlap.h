@@ -1,0 +1,41 @@
+// Whether gradients are reduced while backward goes on. With few cores a communication thread takes from
+// backward what it gains, so `auto` tries both ways in the first steps, and all workers take the one that was
+// faster.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "lockstep/base/clock.h"
+#include "lockstep/comm/communicator.h"
+
+namespace lockstep::parallel {
+
+class Overlap {
+ public:
+  // `mode`: auto, on or off.
+  Overlap(const std::string& mode, comm::Communicator& communicator);
+
+  // Whether the step that begins now overlaps.
+  bool now() const { return on_; }
+  // How long it took from the start of backward until all gradients were reduced. Collective in the last step
+  // of the trial (purpose control).
+  void end_step(base::Nanoseconds took);
+  bool decided() const { return step_ >= kTrialEnd; }
+
+ private:
+  void decide();
+
+  // Step 0 is unlike the others (its buckets are laid out without knowing the order); then on and off take
+  // turns.
+  static constexpr std::int64_t kTrialBegin = 1;
+  static constexpr std::int64_t kTrialEnd = 5;
+
+  comm::Communicator& communicator_;
+  std::int64_t step_ = 0;
+  bool on_ = true;
+  std::array<double, 2> best_seconds_;  // off, on
+};
+
+}  // namespace lockstep::parallel

@@ -1,0 +1,23 @@
+// One worker, no communication: what everything else is compared with.
+#pragma once
+
+#include "lockstep/parallel/strategy.h"
+
+namespace lockstep::parallel {
+
+class Single : public Strategy {
+ public:
+  explicit Single(const Surroundings& surroundings);
+  std::string_view name() const override { return "single"; }
+
+  PartResult train_part(const StepPart& part) override;
+  void finish_gradients() override;
+  std::vector<Updatable> updatables() override { return updatables_; }
+
+ private:
+  Surroundings surroundings_;
+  models::Runner runner_;
+  std::vector<Updatable> updatables_;
+};
+
+}  // namespace lockstep::parallel

@@ -1,0 +1,58 @@
+// A rank's events, appended to its file as they come. The launcher, the progress line and the store read them
+// there.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <string>
+
+#include "lockstep/base/clock.h"
+#include "lockstep/record/event.h"
+
+namespace lockstep::train {
+
+// Seconds since the run began, on a clock that all ranks share: rank 0's start by the system's time of day,
+// followed by each rank's steady clock.
+class RunClock {
+ public:
+  RunClock() : RunClock(system_seconds()) {}
+  // `began`: system_seconds() of rank 0 when the run began.
+  explicit RunClock(double began) : offset_(system_seconds() - began), zero_(base::now()) {}
+  double seconds() const { return seconds_at(base::now()); }
+  double seconds_at(base::TimePoint moment) const { return offset_ + base::to_seconds(moment - zero_); }
+  static double system_seconds();
+
+ private:
+  double offset_;
+  base::TimePoint zero_;
+};
+
+class EventLog {
+ public:
+  // Appends to `file`. Throws StoreError when it cannot be opened.
+  EventLog(const std::filesystem::path& file, int rank, const RunClock& clock);
+  ~EventLog();
+  EventLog(const EventLog&) = delete;
+  EventLog& operator=(const EventLog&) = delete;
+
+  // From any thread. Reaches the file within a tenth of a second of the next event, or at flush(). Throws
+  // StoreError when the disk does not take it.
+  void write(record::EventBody body);
+  void flush();
+  const RunClock& clock() const { return clock_; }
+  int rank() const { return rank_; }
+
+ private:
+  void flush_locked();
+
+  std::filesystem::path path_;
+  int rank_;
+  RunClock clock_;
+  std::mutex mutex_;
+  std::ofstream stream_;
+  std::string waiting_;
+  base::TimePoint flushed_;
+};
+
+}  // namespace lockstep::train

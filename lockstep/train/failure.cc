@@ -1,0 +1,56 @@
+#include "lockstep/train/failure.h"
+
+#include <ATen/ATen.h>
+
+#include "lockstep/base/error.h"
+#include "lockstep/measure/memory_account.h"
+#include "lockstep/train/memory/out_of_memory.h"
+
+namespace lockstep::train {
+namespace {
+
+std::string kind_of(const base::Error& error) {
+  if (dynamic_cast<const measure::OutOfMemory*>(&error) != nullptr) return "out_of_memory";
+  if (dynamic_cast<const base::ConfigError*>(&error) != nullptr) return "configuration";
+  if (dynamic_cast<const base::DataError*>(&error) != nullptr) return "data";
+  if (dynamic_cast<const base::DeviceError*>(&error) != nullptr) return "device";
+  if (dynamic_cast<const base::StoreError*>(&error) != nullptr) return "store";
+  if (dynamic_cast<const base::VerificationError*>(&error) != nullptr) return "verification";
+  const auto* comm = dynamic_cast<const base::CommError*>(&error);
+  if (comm == nullptr) return "failed";
+  return comm->kind() == base::CommError::Kind::collateral ? "collateral" : "communication";
+}
+
+// The event is worth having, but not at the price of hiding what went wrong.
+void write_failure(EventLog& events, const std::string& kind, const std::string& message) {
+  try {
+    events.write(record::FailedEvent{kind, message});
+    events.flush();
+  } catch (const base::StoreError&) {
+  }
+}
+
+Ending with_our_memory_error(const std::function<Ending()>& body) {
+  try {
+    return body();
+  } catch (...) {
+    rethrow_as_out_of_memory();
+  }
+}
+
+}  // namespace
+
+Ending report_failures(EventLog& events, const std::function<Ending()>& body) {
+  try {
+    return with_our_memory_error(body);
+  } catch (const base::Error& error) {
+    write_failure(events, kind_of(error), error.what());
+    throw;
+  } catch (const c10::Error& error) {
+    write_failure(events, "failed", error.what_without_backtrace());
+    throw base::Error(base::ExitCode::run_failed, fmt::format("rank {}: libtorch refused: {}", events.rank(),
+                                                              error.what_without_backtrace()));
+  }
+}
+
+}  // namespace lockstep::train

@@ -1,0 +1,15 @@
+// What goes wrong in a run becomes its last event before it ends the rank.
+#pragma once
+
+#include <functional>
+
+#include "lockstep/train/event_log.h"
+#include "lockstep/train/trainer.h"
+
+namespace lockstep::train {
+
+// Runs `body`; an error is written as a failed event and thrown on, a foreign one as the error of ours that
+// it stands for (out of memory, say).
+Ending report_failures(EventLog& events, const std::function<Ending()>& body);
+
+}  // namespace lockstep::train

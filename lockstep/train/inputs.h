@@ -1,0 +1,41 @@
+// The boundary from the loader to the device: where input is counted.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "lockstep/data/batch.h"
+#include "lockstep/measure/ledger.h"
+#include "lockstep/train/network.h"
+
+namespace lockstep::train {
+
+struct DeviceBatch {
+  at::Tensor inputs;                  // [count, channels, height, width]
+  at::Tensor targets;                 // [count] labels, or values
+  std::vector<std::int64_t> samples;  // global index of each row
+  data::StepPlan plan;
+
+  std::int64_t count() const { return inputs.size(0); }
+};
+
+class Inputs {
+ public:
+  Inputs(const Placement& placement, measure::Ledger& ledger) : placement_(placement), ledger_(ledger) {}
+  // The batch in the model's type on its device. Counted in the ledger: purpose input, as the f32 bytes that
+  // the loader hands over.
+  DeviceBatch take(const data::Batch& batch);
+  // The same without an entry in the ledger: validation is no part of training.
+  DeviceBatch take_uncounted(const data::Batch& batch) const;
+
+ private:
+  Placement placement_;
+  measure::Ledger& ledger_;
+};
+
+// Rows [begin, begin + count).
+DeviceBatch rows_of(const DeviceBatch& batch, std::int64_t begin, std::int64_t count);
+
+}  // namespace lockstep::train

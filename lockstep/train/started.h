@@ -1,0 +1,16 @@
+// What a run says about itself when it begins.
+#pragma once
+
+#include "lockstep/record/event.h"
+#include "lockstep/record/spec.h"
+#include "lockstep/train/network.h"
+
+namespace lockstep::train {
+
+// Includes a measurement of the device's peak, which takes some milliseconds.
+record::StartedEvent started_event(const record::RunSpec& spec, int classes, const Placement& placement);
+
+// The fastest of several products of square matrices on this worker's threads, in FLOP per second.
+double measure_peak_flops(const Placement& placement);
+
+}  // namespace lockstep::train

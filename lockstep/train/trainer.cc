@@ -1,0 +1,247 @@
+#include "lockstep/train/trainer.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "lockstep/base/error.h"
+#include "lockstep/models/loss.h"
+#include "lockstep/train/metrics_exchange.h"
+
+namespace lockstep::train {
+namespace {
+
+using measure::Span;
+using measure::SpanScope;
+
+[[noreturn]] void refuse_loss(double loss, std::int64_t step) {
+  throw base::Error(
+      base::ExitCode::run_failed,
+      fmt::format(
+          "the loss of step {} is {}: training has diverged. A smaller --learning-rate, --warmup-epochs or "
+          "--clip-norm may keep it finite; data that is not normalised may be the cause too.",
+          step, loss));
+}
+
+record::Task task_of(models::LossKind loss) {
+  if (loss == models::LossKind::cross_entropy) return record::Task::classification;
+  return loss == models::LossKind::restore ? record::Task::restoration : record::Task::steering;
+}
+
+void clip(const std::vector<parallel::Updatable>& updatables, double largest_norm) {
+  const double factor = clip_factor(square_norm(updatables), largest_norm);
+  if (factor != 1.0) scale_gradients(updatables, factor);
+}
+
+models::PassKey pass_key(const record::RunSpec& spec, std::int64_t step, const DeviceBatch& batch,
+                         bool training) {
+  models::PassKey key;
+  key.training = training;
+  key.seed = static_cast<std::uint64_t>(spec.seed);
+  key.step = static_cast<std::uint64_t>(step);
+  key.samples = batch.samples;
+  return key;
+}
+
+}  // namespace
+
+Trainer::Trainer(const TrainerParts& parts, const Progress& from)
+    : parts_(parts),
+      progress_(from),
+      reporter_(parts.spec, parts.ledger, parts.events),
+      losses_(parts.communicator, parts.model.parameters().front().tensor.options(), parts.compute,
+              parts.timer),
+      tally_(task_of(parts.loss)),
+      stop_(parts.spec),
+      target_(parts.spec) {
+  tally_.restart(progress_.epoch_so_far);
+  parts_.train_data.seek(progress_.next);
+}
+
+Ending Trainer::run() {
+  bool ended = stop_.done(progress_.steps_done, static_cast<std::int64_t>(progress_.next.epoch));
+  while (!ended) {
+    train_step();
+    if (epoch_ended_) end_epoch();
+    ended =
+        target_reached_ || stop_.done(progress_.steps_done, static_cast<std::int64_t>(progress_.next.epoch));
+    if (ended) break;
+    const Wish wish = parts_.agreement.at_boundary(progress_.steps_done);
+    if (wish != Wish::none) take_loss();
+    if (wish == Wish::checkpoint || wish == Wish::interrupt) save_checkpoint();
+    if (wish == Wish::interrupt) return Ending::interrupted;
+    ended = wish == Wish::stop;
+  }
+  take_loss();
+  reporter_.splits(parts_.timer.take(true));
+  return Ending::finished;
+}
+
+void Trainer::train_step() {
+  if (!continuous_) parts_.timer.begin_step(progress_.steps_done);
+  continuous_ = true;
+  const base::TimePoint began = base::now();
+  const DeviceBatch batch = next_batch();
+  const at::Tensor loss = run_parts(batch);
+  parts_.strategy.finish_gradients();
+  update();
+  end_step(batch, loss);
+  const double seconds = base::to_seconds(base::now() - began);
+  progress_.train_seconds += seconds;
+  progress_.epoch_seconds += seconds;
+}
+
+DeviceBatch Trainer::next_batch() {
+  std::optional<data::Batch> batch;
+  {
+    const SpanScope span(parts_.timer, Span::data);
+    batch = parts_.train_data.next();
+  }
+  const SpanScope span(parts_.timer, Span::input);
+  return parts_.inputs.take(*batch);
+}
+
+// The parts are as equal as can be; a batch smaller than their number gives fewer.
+at::Tensor Trainer::run_parts(const DeviceBatch& batch) {
+  const auto count = static_cast<std::size_t>(batch.count());
+  const std::size_t parts =
+      std::max<std::size_t>(1, std::min(count, static_cast<std::size_t>(parts_.spec.accumulate)));
+  if (parts == 1) return run_part(batch, true, true);
+  at::Tensor loss;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const data::Share share = data::share_of(count, parts, part);
+    const DeviceBatch rows =
+        rows_of(batch, static_cast<std::int64_t>(share.begin), static_cast<std::int64_t>(share.count));
+    const at::Tensor part_loss = run_part(rows, part == 0, part + 1 == parts);
+    loss = loss.defined() ? loss + part_loss : part_loss;
+  }
+  return loss;
+}
+
+at::Tensor Trainer::run_part(const DeviceBatch& batch, bool first, bool last) {
+  parallel::StepPart part;
+  part.inputs = batch.inputs;
+  part.targets = batch.targets;
+  part.key = pass_key(parts_.spec, progress_.steps_done, batch, true);
+  part.divisor = static_cast<double>(batch.plan.global_count);
+  part.first = first;
+  part.last = last;
+  const parallel::PartResult result = parts_.strategy.train_part(part);
+  const SpanScope span(parts_.timer, Span::forward);
+  tally_.add(result.output, part.targets, result.loss, part.divisor);
+  return result.loss;
+}
+
+void Trainer::update() {
+  const std::vector<parallel::Updatable> updatables = parts_.strategy.updatables();
+  {
+    const SpanScope span(parts_.timer, Span::optimizer);
+    if (parts_.spec.clip_norm) clip(updatables, *parts_.spec.clip_norm);
+    parts_.optimizer.step(updatables,
+                          parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done)));
+  }
+  parts_.strategy.after_update();
+}
+
+void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
+  const bool in_background = parts_.strategy.overlapped();
+  take_loss();
+  losses_.start(loss, in_background);
+  loss_pending_ = true;
+  parts_.timer.end_step();
+  reporter_.ended({progress_.steps_done,
+                   static_cast<std::int64_t>(batch.plan.position.epoch),
+                   batch.count(),
+                   parts_.strategy.bucket_times(),
+                   {}});
+  if (!in_background) take_loss();
+  reporter_.splits(parts_.timer.take());
+  ++progress_.steps_done;
+  progress_.next = parts_.train_data.position();
+  epoch_ended_ = batch.plan.last_of_epoch;
+}
+
+// The loss of the step before, or of this one where it was not added up in the background.
+void Trainer::take_loss() {
+  if (!loss_pending_) return;
+  loss_pending_ = false;
+  const double loss = losses_.finish();
+  if (!std::isfinite(loss)) refuse_loss(loss, progress_.steps_done);
+  reporter_.loss(loss);
+}
+
+void Trainer::end_epoch() {
+  take_loss();
+  keep_tally();
+  const auto epochs_done = static_cast<std::int64_t>(progress_.next.epoch);
+  const bool last = stop_.done(progress_.steps_done, epochs_done);
+  parts_.strategy.end_epoch();
+  EpochMetrics all{sum_over_ranks(parts_.communicator, progress_.epoch_so_far), {}};
+  std::optional<Metrics> validation;
+  if (wants_validation(epochs_done, last)) {
+    validation = validate();
+    all.validation = sum_over_ranks(parts_.communicator, *validation);
+  }
+  write_epoch(epochs_done, validation);
+  if (target_.reached(all, epochs_done, progress_.train_seconds)) target_reached_ = true;
+  progress_.epoch_so_far = {};
+  tally_.restart({});
+  progress_.epoch_seconds = 0;
+  continuous_ = false;
+  if (parts_.spec.checkpoint_epochs && epochs_done % *parts_.spec.checkpoint_epochs == 0) save_checkpoint();
+}
+
+bool Trainer::wants_validation(std::int64_t epochs_done, bool last) const {
+  const std::int64_t every = parts_.spec.validate_every;
+  return parts_.validation_data != nullptr && every > 0 && (last || epochs_done % every == 0);
+}
+
+void Trainer::write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation) {
+  const Metrics& train = progress_.epoch_so_far;
+  record::EpochEvent event;
+  event.epoch = epochs_done;
+  event.seconds = progress_.epoch_seconds;
+  event.learning_rate = parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done - 1));
+  event.train_samples = train.samples;
+  event.train_loss = train.loss();
+  event.train_accuracy = train.accuracy();
+  if (validation) {
+    event.val_samples = validation->samples;
+    event.val_loss = validation->loss();
+    event.val_accuracy = validation->accuracy();
+    event.val_psnr = validation->psnr();
+  }
+  parts_.events.write(event);
+}
+
+// This rank's share of the held-out samples.
+Metrics Trainer::validate() {
+  const base::TimePoint began = base::now();
+  const at::NoGradGuard no_grad;
+  parts_.strategy.settle();
+  parts_.validation_data->seek({});
+  models::Runner runner;
+  Tally tally(task_of(parts_.loss));
+  for (std::size_t step = 0; step < parts_.validation_data->steps_per_epoch(); ++step) {
+    const DeviceBatch batch = parts_.inputs.take_uncounted(*parts_.validation_data->next());
+    if (batch.count() == 0) continue;
+    const at::Tensor output = runner.forward(parts_.model.root(), batch.inputs,
+                                             pass_key(parts_.spec, progress_.steps_done, batch, false));
+    tally.add(output, batch.targets, models::loss_of(parts_.loss, output, batch.targets, 1.0), 1.0);
+  }
+  const Metrics total = tally.total();
+  progress_.validate_seconds += base::to_seconds(base::now() - began);
+  return total;
+}
+
+void Trainer::keep_tally() {
+  progress_.epoch_so_far = tally_.total();
+}
+
+void Trainer::save_checkpoint() {
+  continuous_ = false;
+  keep_tally();
+  parts_.checkpointer.save(progress_);
+}
+
+}  // namespace lockstep::train

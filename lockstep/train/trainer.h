@@ -1,0 +1,82 @@
+// The training loop of one rank.
+#pragma once
+
+#include <optional>
+
+#include "lockstep/data/loader.h"
+#include "lockstep/parallel/strategy.h"
+#include "lockstep/train/agreement.h"
+#include "lockstep/train/checkpointer.h"
+#include "lockstep/train/inputs.h"
+#include "lockstep/train/loss_reducer.h"
+#include "lockstep/train/optimizer.h"
+#include "lockstep/train/progress.h"
+#include "lockstep/train/schedule.h"
+#include "lockstep/train/step_reporter.h"
+#include "lockstep/train/stop_rule.h"
+#include "lockstep/train/target.h"
+
+namespace lockstep::train {
+
+// What the loop works with; everything outlives it.
+struct TrainerParts {
+  const record::RunSpec& spec;
+  models::Model& model;
+  models::LossKind loss;
+  parallel::Strategy& strategy;
+  Optimizer& optimizer;
+  const Schedule& schedule;
+  data::Loader& train_data;
+  data::Loader* validation_data;  // null: no validation
+  Inputs& inputs;
+  comm::Communicator* communicator;  // null: one worker
+  parallel::ComputeQueue& compute;
+  measure::StepTimer& timer;
+  measure::Ledger& ledger;
+  EventLog& events;
+  Checkpointer& checkpointer;
+  Agreement& agreement;
+};
+
+enum class Ending { finished, interrupted };
+
+class Trainer {
+ public:
+  Trainer(const TrainerParts& parts, const Progress& from);
+
+  // Trains until a limit, a target or an interruption.
+  Ending run();
+
+  const Progress& progress() const { return progress_; }
+  const std::optional<record::TargetFigures>& target() const { return target_.figures(); }
+  std::optional<double> share_of_other() const { return reporter_.share_of_other(); }
+
+ private:
+  void train_step();
+  DeviceBatch next_batch();
+  at::Tensor run_parts(const DeviceBatch& batch);
+  at::Tensor run_part(const DeviceBatch& part, bool first, bool last);
+  void update();
+  void end_step(const DeviceBatch& batch, const at::Tensor& loss);
+  void take_loss();
+  void end_epoch();
+  Metrics validate();
+  void keep_tally();
+  bool wants_validation(std::int64_t epochs_done, bool last) const;
+  void write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation);
+  void save_checkpoint();
+
+  TrainerParts parts_;
+  Progress progress_;
+  StepReporter reporter_;
+  LossReducer losses_;
+  Tally tally_;  // of the epoch that runs
+  StopRule stop_;
+  Target target_;
+  bool target_reached_ = false;
+  bool continuous_ = false;  // the step that comes follows the last one without a pause
+  bool loss_pending_ = false;
+  bool epoch_ended_ = false;
+};
+
+}  // namespace lockstep::train

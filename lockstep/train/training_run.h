@@ -1,0 +1,70 @@
+// One rank of a training run, from its spec to its last event.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "lockstep/comm/session.h"
+#include "lockstep/data/data_set.h"
+#include "lockstep/measure/memory_account.h"
+#include "lockstep/measure/utilisation.h"
+#include "lockstep/models/layers/sync_batch_norm.h"
+#include "lockstep/train/event_log.h"
+#include "lockstep/train/trainer.h"
+
+namespace lockstep::train {
+
+struct RunPlace {
+  record::RunSpec spec;             // resolved: nothing is `auto` that must be known before training
+  std::filesystem::path directory;  // of the run
+  RunClock clock;
+};
+
+// This rank's part of a run; all ranks of the session make one with the same spec. Events go to `events`.
+class TrainingRun {
+ public:
+  TrainingRun(const RunPlace& place, comm::Session& session, EventLog& events,
+              measure::MemoryAccount& memory);
+  ~TrainingRun();
+  // Interrupted: a signal came, and a checkpoint was written. Throws what else ends the run early.
+  Ending run();
+
+ private:
+  void announce();
+  void load_data();
+  void open_communicator();
+  std::unique_ptr<comm::Communicator> open_agreement_channel(comm::OpenOptions options);
+  void build();
+  Ending train();
+  void conclude(const Trainer& trainer, Ending ending);
+  void report_ledger();
+  void report_memory();
+  void report_utilisation();
+  void warn_about_other(const Trainer& trainer);
+  void export_weights();
+
+  const RunPlace& place_;
+  const record::RunSpec& spec_;
+  comm::Session& session_;
+  EventLog& events_;
+  measure::MemoryAccount& memory_;
+  base::TimePoint began_;
+  double load_seconds_ = 0;
+
+  Placement placement_;
+  std::unique_ptr<parallel::ComputeQueue> compute_;
+  std::unique_ptr<measure::StepTimer> timer_;
+  measure::UtilisationSampler utilisation_;
+  std::unique_ptr<comm::Communicator> communicator_;  // null: one worker
+  std::unique_ptr<comm::Communicator> agreement_channel_;
+  std::shared_ptr<const data::SampleSet> train_set_;
+  std::shared_ptr<const data::SampleSet> validation_set_;
+  std::unique_ptr<models::StatisticsExchange> statistics_;
+  std::unique_ptr<models::LayerFactory> layers_;
+  std::optional<Network> network_;
+  std::unique_ptr<parallel::Strategy> strategy_;
+  std::unique_ptr<Optimizer> optimizer_;
+};
+
+}  // namespace lockstep::train

@@ -1,0 +1,97 @@
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "lockstep/base/error.h"
+#include "lockstep/comm/registry.h"
+#include "lockstep/comm/session.h"
+#include "lockstep/train/failure.h"
+#include "lockstep/train/memory/counting_allocator.h"
+#include "lockstep/train/training_run.h"
+#include "lockstep/train/worker/arguments.h"
+#include "lockstep/train/worker/commands.h"
+
+namespace lockstep::train {
+namespace {
+
+record::RunSpec read_spec(const std::filesystem::path& path) {
+  std::ifstream stream(path);
+  if (!stream) throw base::StoreError(fmt::format("cannot read {}: {}.", path.string(), base::errno_text()));
+  try {
+    return record::spec_from_json(nlohmann::json::parse(stream), path.string());
+  } catch (const nlohmann::json::exception& error) {
+    throw base::StoreError(fmt::format("{} is not JSON: {}.", path.string(), error.what()));
+  }
+}
+
+// The thread that agrees on stopping waits for them; nobody else may be interrupted by them.
+void hold_back_signals() {
+  sigset_t held;
+  sigemptyset(&held);
+  sigaddset(&held, SIGTERM);
+  sigaddset(&held, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &held, nullptr);
+}
+
+// Rank 0 knows where the run is kept and when it began; the others hear it from it, and compare what they
+// were asked to do.
+RunPlace meet(comm::Session& session, const record::RunSpec& spec,
+              const std::optional<std::string>& directory) {
+  const base::Deadline deadline(base::from_seconds(spec.timeout.count));
+  const std::string hash = record::spec_hash(spec);
+  if (session.group().rank == 0) {
+    const nlohmann::json word = {{"directory", std::filesystem::absolute(directory.value_or(".")).string()},
+                                 {"began", RunClock::system_seconds()},
+                                 {"spec_hash", hash}};
+    session.store().set("train/run", word.dump());
+  }
+  const nlohmann::json word = nlohmann::json::parse(session.store().get("train/run", deadline));
+  if (word.at("spec_hash") != hash)
+    throw base::ConfigError(
+        fmt::format("rank {} was started with another spec than rank 0. Give every rank the same flags.",
+                    session.group().rank));
+  return {spec, directory.value_or(word.at("directory").get<std::string>()),
+          RunClock(word.at("began").get<double>())};
+}
+
+comm::Identity identity_or_alone() {
+  if (const auto identity = comm::find_identity({})) return *identity;
+  throw base::UsageError(
+      "lockstep-worker train is one rank: RANK and WORLD_SIZE must say which. Use `lockstep train`.");
+}
+
+Ending run_rank(comm::Session& session, const record::RunSpec& spec,
+                const std::optional<std::string>& directory) {
+  const RunPlace place = meet(session, spec, directory);
+  EventLog events(place.directory / fmt::format("rank{}.jsonl", session.group().rank), session.group().rank,
+                  place.clock);
+  const auto memory = std::make_shared<measure::MemoryAccount>(
+      spec.device_memory ? std::optional(spec.device_memory->count) : std::nullopt);
+  install_counting_allocator(memory);
+  return report_failures(events, [&] { return TrainingRun(place, session, events, *memory).run(); });
+}
+
+}  // namespace
+
+int train_command(const Words& words) {
+  const Arguments arguments(words, {"--run", "--spec"});
+  const std::optional<std::string> directory = arguments.find("--run");
+  const std::filesystem::path spec_path = directory ? std::filesystem::path(*directory) / "spec.json"
+                                                    : std::filesystem::path(arguments.need("--spec"));
+  const record::RunSpec spec = read_spec(spec_path);
+  hold_back_signals();
+  if (spec.threads) at::set_num_threads(static_cast<int>(*spec.threads));
+  const comm::Registry registry(comm::default_plugin_directory());
+  comm::SessionOptions options;
+  options.timeout = base::from_seconds(spec.timeout.count);
+  Ending ending = Ending::finished;
+  const int code = comm::run_session(identity_or_alone(), registry, options, [&](comm::Session& session) {
+    ending = run_rank(session, spec, directory);
+  });
+  const int interrupted = static_cast<int>(base::ExitCode::signal_base) + SIGTERM;
+  return code == 0 && ending == Ending::interrupted ? interrupted : code;
+}
+
+}  // namespace lockstep::train
