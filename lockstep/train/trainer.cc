@@ -28,7 +28,7 @@ record::Task task_of(models::LossKind loss) {
   return loss == models::LossKind::restore ? record::Task::restoration : record::Task::steering;
 }
 
-void clip(const std::vector<parallel::Updatable>& updatables, double largest_norm) {
+void clip(std::span<const parallel::Updatable> updatables, double largest_norm) {
   const double factor = clip_factor(square_norm(updatables), largest_norm);
   if (factor != 1.0) scale_gradients(updatables, factor);
 }
@@ -134,7 +134,7 @@ at::Tensor Trainer::run_part(const DeviceBatch& batch, bool first, bool last) {
 }
 
 void Trainer::update() {
-  const std::vector<parallel::Updatable> updatables = parts_.strategy.updatables();
+  const std::span<const parallel::Updatable> updatables = parts_.strategy.updatables();
   {
     const SpanScope span(parts_.timer, Span::optimizer);
     if (parts_.spec.clip_norm) clip(updatables, *parts_.spec.clip_norm);
