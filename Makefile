@@ -56,6 +56,22 @@ bench-comm:  ## Compare the CPU backends, interleaved in one run of 2 workers
 	$(call program,release)
 	python3 tools/bench_comm.py $(WORKERS)
 
+.PHONY: bench-train
+bench-train:  ## Train with this engine and with PyTorch, interleaved, 2 workers of 1 thread (ARGS="--models vit")
+	tools/setup $(groups) peer
+	$(call program,release)
+	python3 tools/bench_train.py $(ARGS)
+
+.PHONY: bench-split
+bench-split:  ## How much of a step no span explains, on every model (ARGS="--models vit")
+	$(call program,release)
+	python3 tools/bench_split.py $(ARGS)
+
+.PHONY: bench-measure
+bench-measure:  ## What measuring costs: runs with and without it, taking turns
+	$(call program,release)
+	python3 tools/bench_measure.py $(ARGS)
+
 .PHONY: check
 check: format-check layers test  ## Everything a change must pass: format, layers, tests
 

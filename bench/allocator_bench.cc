@@ -11,7 +11,7 @@
 #include "lockstep/base/clock.h"
 #include "lockstep/base/statistics.h"
 #include "lockstep/base/units.h"
-#include "lockstep/train/memory/counting_allocator.h"
+#include "lockstep/measure/torch/counting_allocator.h"
 
 namespace {
 
@@ -49,7 +49,7 @@ std::vector<double> measured(const std::vector<std::size_t>& sizes) {
 int main() {
   const std::vector<std::size_t> sizes = {64, 4096, 65'536, 262'144, 1u << 20, 8u << 20, 64u << 20};
   const auto own = measured(sizes);  // first: installing also tunes malloc
-  train::install_counting_allocator(std::make_shared<measure::MemoryAccount>());
+  measure::install_counting_allocator(std::make_shared<measure::MemoryAccount>());
   const auto counting = measured(sizes);
   fmt::print("{:>10} {:>14} {:>14}\n", "bytes", "libtorch's ns", "counting ns");
   for (std::size_t i = 0; i < sizes.size(); ++i)

@@ -44,9 +44,17 @@ if(Torch_FOUND AND NOT LOCKSTEP_TORCH STREQUAL "OFF")
   # crosses between them and the rest.
   target_compile_definitions(lockstep_torch INTERFACE FMT_HEADER_ONLY=1)
   target_include_directories(lockstep_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
-  target_link_libraries(lockstep_torch INTERFACE ${TORCH_LIBRARIES})
+  # pip's libtorch exports an old std::filesystem of its own, whose remove_all() calls a null pointer; who is named first
+  # is used.
+  target_link_libraries(lockstep_torch INTERFACE stdc++ ${TORCH_LIBRARIES})
   separate_arguments(lockstep_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
   target_compile_options(lockstep_torch INTERFACE ${lockstep_torch_flags})
+  if(TARGET torch_cuda)
+    set(LOCKSTEP_TORCH_HAS_CUDA ON)
+  else()
+    set(LOCKSTEP_TORCH_HAS_CUDA OFF)
+    set(LOCKSTEP_WHY_NO_TORCH_CUDA "the libtorch it was built with computes on the CPU only")
+  endif()
   list(APPEND LOCKSTEP_FOUND "torch: ${Torch_VERSION} in ${TORCH_INSTALL_PREFIX}")
 else()
   list(APPEND LOCKSTEP_ABSENT "torch: ${LOCKSTEP_WHY_NO_TORCH}")

@@ -30,7 +30,7 @@ MODULES = {
     "data": module("record"),
     "models": module("record", torch=True),
     "parallel": module("comm", "device", "measure", "models", "record", torch=True),
-    "train": module("data", "models", "parallel", "comm", "device", "measure", "record", torch=True),
+    "train": module("data", "models", "parallel", "comm", "device", "launch", "measure", "record", torch=True),
     "launch": module("comm", "device", "record"),
     "lab": module("launch", "measure", "record"),
     "predict": module("measure", "record"),
@@ -42,7 +42,7 @@ MODULES = {
 PLUGINS = ("comm/gloo", "comm/mpi", "comm/nccl")
 
 # Folders in which a torch-free module meets torch: only there, and included only by modules that have torch.
-TORCH_EDGES = ("data/torch",)
+TORCH_EDGES = ("data/torch", "measure/torch")
 
 # Where a module may include only a part of another: (who, whom) -> the folder.
 NARROWED = {("launch", "comm"): "comm/rendezvous"}

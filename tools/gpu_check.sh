@@ -3,7 +3,8 @@
 # preset cuda, runs the nccl tests, and benches nccl on one GPU (without and with MPS) and the CPU backends beside it.
 # Prints each phase with its time, and a short table last. Logs and figures go to $OUT, or out/gpu.
 #
-# Phases, in their order: facts build test bench-nccl bench-mps bench-cpu full. `full`, the whole matrix of collectives
+# Phases, in their order: facts build test engine torchvision bench-nccl bench-mps bench-cpu sixteen full. `engine` and
+# `torchvision` compare the engine with PyTorch on the GPU, `sixteen` on 16 cores. `full`, the whole matrix of collectives
 # under MPS, takes what is left of the limit (default 480 s); alone, give it more: --only full --limit 590.
 # Needs no network. What the machine lacks is taken from the bundle (tools/gpu_bundle.sh; default carry/bundle).
 set -uo pipefail
@@ -11,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 readonly START=$SECONDS
 readonly BUILD=build/cuda
-only=facts,build,test,bench-nccl,bench-mps,bench-cpu,full
+only=facts,build,test,engine,torchvision,bench-nccl,bench-mps,bench-cpu,sixteen,full
 limit=480
 bundle=$PWD/carry/bundle
 out=${OUT:-out/gpu}
@@ -19,7 +20,7 @@ cmake_arguments=()
 mps_directory=""
 failures=0
 
-usage() { sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 read_arguments() {
   while (($# > 0)); do
@@ -139,9 +140,11 @@ facts() {
 build() {
   cmake --preset cuda "${cmake_arguments[@]}" >"$out/configure.log" 2>&1 || { tail -25 "$out/configure.log"; return 1; }
   grep -E '^--   (found|absent)' "$out/configure.log"
-  timeout "$(left)" cmake --build "$BUILD" -j "$(nproc)" --target lockstep lockstep_backend_gloo lockstep_backend_mpi \
-    lockstep_backend_nccl nccl_test nccl_parts_test >"$out/build.log" 2>&1 || {
-    grep -E -A8 'error|FAILED' "$out/build.log" | cut -c1-300 | head -60
+  local targets=(lockstep lockstep_backend_gloo lockstep_backend_mpi lockstep_backend_nccl)
+  [[ ,$only, == *,test,* || ,$only, == *,full,* ]] && targets+=(nccl_test nccl_parts_test)
+  grep -q 'found   torch' "$out/configure.log" && targets+=(lockstep-worker)
+  timeout "$(left)" cmake --build "$BUILD" -j "$(nproc)" --target "${targets[@]}" >"$out/build.log" 2>&1 || {
+    grep -E -A8 'error:|FAILED' "$out/build.log" | cut -c1-300 | head -60
     tail -3 "$out/build.log"
     return 1
   }
@@ -164,6 +167,20 @@ test_nccl() {
   : >"$out/nccl_test.log"
   run_test "$out/nccl_test.log" 30 "$BUILD/tests/nccl_parts_test" || return 1
   run_test "$out/nccl_test.log" "$(left)" "$BUILD/tests/nccl_test"
+}
+
+# --- the engine ---
+
+# Data that travels with the tree; else where the program looks by itself.
+use_data() { [[ ! -d carry/data ]] || export LOCKSTEP_DATA=$PWD/carry/data; }
+
+engine() { timeout --kill-after=5 "$(left)" python3 tools/gpu_engine.py --lockstep "$BUILD/bin/lockstep"; }
+
+torchvision() { timeout --kill-after=5 "$(left)" python3 tools/check_torchvision.py --bin "$BUILD/bin"; }
+
+sixteen() {
+  timeout --kill-after=5 "$(left)" python3 tools/bench_train.py --mode sixteen --lockstep "$BUILD/bin/lockstep" --repeats 3 \
+    --out "$out/bench_train.json"
 }
 
 test_full() {
@@ -236,12 +253,17 @@ main() {
   trap stop_mps EXIT
   use_bundle
   use_cuda
+  use_data
+  python3 -c 'import torch' 2>/dev/null && cmake_arguments+=(-DLOCKSTEP_TORCH=pip)
   phase facts facts
   phase build build || [[ ,$only, != *,build,* ]] || exit 1
   phase test test_nccl
+  phase engine engine
+  phase torchvision torchvision
   phase bench-nccl bench_nccl "one GPU, by turns"
   phase bench-mps with_mps bench_nccl "one GPU, MPS"
   phase bench-cpu bench_cpu
+  phase sixteen sixteen
   phase full test_full
   python3 tools/gpu_table.py "$out/bench.jsonl" | tee -a "$out/summary.txt"
   printf '\n'

@@ -5,6 +5,7 @@
 namespace lockstep::cli {
 
 std::vector<std::string> spellings(const Flag& flag) {
+  if (flag.truth) return {"--no-" + flag.names.substr(2), flag.names};
   return base::split(flag.names, ',');
 }
 

@@ -18,13 +18,15 @@ struct Flag {
   std::string help = {};                       // one line
   std::vector<std::string> known_values = {};  // what completion offers
   bool list = false;                           // several values with commas between them
+  bool truth = false;                          // true or false; --NAME alone is true, --no-NAME false
+  std::string group = {};                      // the heading under which the help shows it; empty: Flags
   Setter set = {};                             // for a switch: called with an empty text
 
   bool is_switch() const { return value.empty(); }
   bool is_positional() const { return !names.starts_with('-'); }
 };
 
-// "-b", "--min-bytes".
+// "-b", "--min-bytes"; the one to speak of comes last.
 std::vector<std::string> spellings(const Flag& flag);
 
 }  // namespace lockstep::cli

@@ -24,6 +24,7 @@ std::string examples_text(const std::vector<Example>& examples) {
 std::string left_column(const Flag& flag) {
   const std::string names = base::join(spellings(flag), ", ");
   if (flag.is_positional()) return flag.value;
+  if (flag.truth) return "    --[no-]" + flag.names.substr(2);
   return (names.starts_with("--") ? "    " : "") + names + (flag.is_switch() ? "" : " " + flag.value);
 }
 
@@ -35,10 +36,22 @@ std::string two_columns(const std::vector<std::pair<std::string, std::string>>& 
   return text;
 }
 
-std::string flags_text(const std::vector<Flag>& flags) {
+std::string flags_text(const std::vector<Flag>& flags, const std::string& group = "") {
   std::vector<std::pair<std::string, std::string>> rows;
-  for (const Flag& flag : flags) rows.emplace_back(left_column(flag), flag.help);
+  for (const Flag& flag : flags)
+    if (flag.group == group) rows.emplace_back(left_column(flag), flag.help);
   return two_columns(rows);
+}
+
+// One block for each group, in the order of the table.
+std::string groups_text(const std::vector<Flag>& flags, const Console& console) {
+  std::string text, last;
+  for (const Flag& flag : flags) {
+    if (flag.group == last || flag.group.empty()) continue;
+    text += "\n" + heading(console, flag.group) + flags_text(flags, flag.group);
+    last = flag.group;
+  }
+  return text;
 }
 
 std::string usage_of(const Command& command, const std::vector<Flag>& flags) {
@@ -56,9 +69,11 @@ std::string program_help(const Commands& commands, const Console& console) {
   for (const auto& command : commands) rows.emplace_back(command->name(), command->summary());
   const std::vector<Example> examples = {
       {"lockstep doctor", "what works on this machine, and why not"},
+      {"lockstep train --model lenet5 --data fashion-mnist --workers 2 --epochs 3",
+       "train on two workers, and say where the time and the bytes went"},
       {"lockstep bench allreduce --backend shm,gloo,mpi --workers 2 -b 4K -e 256M -f 4",
        "time and check a collective over three backends in one run"},
-      {"lockstep backends", "the ways bytes can move here"},
+      {"lockstep models", "the networks there are; likewise data, backends, runs"},
   };
   return "lockstep: trains neural networks data-parallel and measures what that costs and buys.\n\n" +
          heading(console, "Examples") + examples_text(examples) + "\n" + heading(console, "Commands") +
@@ -76,7 +91,7 @@ std::string command_help(Command& command, const Console& console) {
   for (Flag& flag : common_flags(options)) flags.push_back(std::move(flag));
   return fmt::format("lockstep {}: {}\n\n", command.name(), command.summary()) +
          heading(console, "Examples") + examples_text(command.examples()) + "\n" + heading(console, "Usage") +
-         "  " + usage + "\n\n" + heading(console, "Flags") + flags_text(flags);
+         "  " + usage + "\n\n" + heading(console, "Flags") + flags_text(flags) + groups_text(flags, console);
 }
 
 }  // namespace lockstep::cli

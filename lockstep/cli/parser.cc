@@ -9,6 +9,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/cli/setters.h"
+#include "lockstep/cli/truth_words.h"
 
 namespace lockstep::cli {
 namespace {
@@ -36,7 +37,8 @@ struct Level {
     } else {
       // A positional argument goes by what stands for it in the help: CLI11 2.4 refuses one that is called
       // like a flag.
-      const std::string& names = collected.flag.is_positional() ? collected.flag.value : collected.flag.names;
+      const std::string names =
+          collected.flag.is_positional() ? "POSITIONAL_" + collected.flag.names : collected.flag.names;
       collected.option = app->add_option(names, collected.texts);
       collected.option->allow_extra_args(collected.flag.is_positional());
     }
@@ -177,14 +179,18 @@ ParsedLine parse_line(const std::vector<std::string>& arguments, const Commands&
   for (Flag& flag : program_flags(line.common)) program.add(std::move(flag));
 
   std::deque<Level> levels;
+  std::vector<Flag> all_flags;
   for (const auto& command : commands) {
     CLI::App* app = root.add_subcommand(std::string(command->name()));
     configure(*app);
     Level& level = levels.emplace_back(Level{app, command.get(), {}});
-    for (Flag& flag : command->flags()) level.add(std::move(flag));
+    for (Flag& flag : command->flags()) {
+      all_flags.push_back(flag);
+      level.add(std::move(flag));
+    }
     for (Flag& flag : common_flags(line.common)) level.add(std::move(flag));
   }
-  let_cli11_parse(root, with_dashes(arguments));
+  let_cli11_parse(root, with_truth_values(with_dashes(arguments), all_flags));
 
   const auto chosen =
       std::find_if(levels.begin(), levels.end(), [](const Level& level) { return level.app->parsed(); });

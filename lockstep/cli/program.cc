@@ -7,7 +7,11 @@
 #include "lockstep/cli/commands/backends.h"
 #include "lockstep/cli/commands/bench.h"
 #include "lockstep/cli/commands/completion.h"
+#include "lockstep/cli/commands/data.h"
 #include "lockstep/cli/commands/doctor.h"
+#include "lockstep/cli/commands/models.h"
+#include "lockstep/cli/commands/runs.h"
+#include "lockstep/cli/commands/train.h"
 #include "lockstep/cli/help.h"
 #include "lockstep/cli/parser.h"
 #include "lockstep/cli/version.h"
@@ -58,9 +62,13 @@ int run_checked(const std::vector<std::string>& arguments, Console& console) {
 
 Commands make_commands() {
   Commands commands;
+  commands.push_back(std::make_unique<TrainCommand>());
   commands.push_back(std::make_unique<BenchCommand>());
   commands.push_back(std::make_unique<DoctorCommand>());
+  commands.push_back(std::make_unique<ModelsCommand>());
+  commands.push_back(std::make_unique<DataCommand>());
   commands.push_back(std::make_unique<BackendsCommand>());
+  commands.push_back(std::make_unique<RunsCommand>());
   commands.push_back(std::make_unique<CompletionCommand>());
   return commands;
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "lockstep/base/environment.h"
@@ -20,18 +21,28 @@ Progress::~Progress() {
 }
 
 void Progress::show(std::size_t done, std::size_t total, const std::string& what) {
-  const std::string text = fmt::format("[{}/{}] {}", done + 1, total, what);
+  show(fmt::format("[{}/{}] {}", done + 1, total, what));
+}
+
+void Progress::show(const std::string& text) {
   if (bar_) {
-    write("\r\033[K" + text);
-    visible_ = true;
+    write(kTakeAway + text.substr(0, columns()));
+    drawn_ = true;
   } else if (lines_) {
     write(text + "\n");
   }
 }
 
 void Progress::clear() {
-  if (visible_) write("\r\033[K");
-  visible_ = false;
+  if (drawn_) write(kTakeAway);
+  drawn_ = false;
+}
+
+// A line that wraps could not be taken away again.
+std::size_t Progress::columns() const {
+  winsize size{};
+  const int fd = terminal_ ? terminal_.get() : STDERR_FILENO;
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : std::string::npos;
 }
 
 void Progress::write(const std::string& text) const {

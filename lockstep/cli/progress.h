@@ -17,15 +17,22 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void show(std::size_t done, std::size_t total, const std::string& what);
+  // Any text; a bar is cut to the width of the terminal.
+  void show(const std::string& text);
+  bool has_bar() const { return bar_; }
+  // Whether anything is shown at all.
+  bool visible() const { return bar_ || lines_; }
+  static constexpr const char* kTakeAway = "\r\033[K";
   // Takes the bar away, so that results begin on a clean line.
   void clear();
 
  private:
+  std::size_t columns() const;
   void write(const std::string& text) const;
   base::UniqueFd terminal_;  // of the launcher; none: standard error
   bool bar_ = false;
   bool lines_;
-  bool visible_ = false;
+  bool drawn_ = false;
 };
 
 // A rank's standard error is a pipe to its launcher. The launcher hands on the name of its terminal in this

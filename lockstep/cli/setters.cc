@@ -42,7 +42,10 @@ Setter text(std::optional<std::string>& target) {
   return [&target](const std::string& typed) { target = typed; };
 }
 Setter path(std::filesystem::path& target) {
-  return [&target](const std::string& typed) { target = typed; };
+  return [&target](const std::string& typed) {
+    if (typed.empty()) throw base::UsageError("a path is needed, and there is none.");
+    target = typed;
+  };
 }
 
 Setter whole_number(int& target, int least) {
@@ -93,6 +96,7 @@ Setter one_of(std::string& target, std::vector<std::string> known) {
 
 Setter words(std::vector<std::string>& target) {
   return [&target](const std::string& typed) {
+    if (base::trim(typed).empty()) throw base::UsageError("a name is needed, and there is none.");
     for (const std::string& part : base::split(typed, ',')) {
       const std::string word = base::trim(part);
       if (word.empty()) throw base::UsageError(fmt::format("'{}' has an empty place between commas.", typed));

@@ -2,6 +2,7 @@
 // that are opened at run time with local symbols. One that is absent says why and what to do.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ struct OpenOptions {
   std::string interface;           // network interface (gloo); empty: chosen by the backend
   std::string algorithm = "auto";  // gloo, mpi: what `lockstep backends` lists
   int device = -1;  // CUDA device (nccl); negative: the local rank's turn among those there are
+  // Puts wrappers of its own around what the backend opens, below the one that records: a disturbance is
+  // measured like a real one. For tests; may be empty.
+  std::function<std::unique_ptr<Communicator>(std::unique_ptr<Communicator>)> disturb;
   OperationBoards* boards = nullptr;  // where the running operation is shown to other threads; may be null
 };
 

@@ -175,10 +175,9 @@ void validate(const Operation& operation, int rank, int world) {
 }
 
 std::string describe(const Operation& operation) {
-  const std::string name(measure::name_of(operation.collective));
-  if (operation.collective == Collective::barrier) return name;
+  std::string text(measure::name_of(operation.collective));
+  if (operation.collective == Collective::barrier) return text;
   const std::size_t bytes = std::max(operation.input.bytes, operation.output.bytes);
-  std::string text = name;
   if (reduces(operation.collective)) text += fmt::format(" ({})", name_of(operation.reduce_op));
   text += fmt::format(" of {} {}", bytes / bytes_of(operation.type()), name_of(operation.type()));
   if (operation.collective == Collective::send) return text + fmt::format(" to rank {}", operation.root);

@@ -12,7 +12,7 @@
 
 namespace lockstep::comm {
 
-Registry::Registry(std::filesystem::path plugin_directory) {
+Registry::Registry(const std::filesystem::path& plugin_directory) {
   backends_.push_back(std::make_unique<LocalBackend>());
   backends_.push_back(std::make_unique<ShmBackend>());
   for (const char* name : {"gloo", "mpi", "nccl"})
@@ -43,7 +43,9 @@ std::unique_ptr<Communicator> Registry::open(std::string_view name, const Group&
   if (!availability.available)
     throw base::DeviceError(fmt::format("backend {} cannot be used here: {}. {}", name, availability.detail,
                                         availability.next_step));
-  return std::make_unique<RecordingCommunicator>(backend.open(group, store, options), ledger);
+  std::unique_ptr<Communicator> opened = backend.open(group, store, options);
+  if (options.disturb) opened = options.disturb(std::move(opened));
+  return std::make_unique<RecordingCommunicator>(std::move(opened), ledger);
 }
 
 std::filesystem::path default_plugin_directory() {

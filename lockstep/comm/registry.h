@@ -16,7 +16,7 @@ namespace lockstep::comm {
 class Registry {
  public:
   // The built-in backends, and those in `backend_*.so` of the plugin directory (opened when first asked for).
-  explicit Registry(std::filesystem::path plugin_directory);
+  explicit Registry(const std::filesystem::path& plugin_directory);
   ~Registry();
 
   // Names in the order in which tables show them.

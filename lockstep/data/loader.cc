@@ -123,6 +123,7 @@ class Loader::Impl {
   }
 
   Batch prepare(StepPlan plan, Transform::Scratch& scratch) {
+    if (options_.delay.count() > 0) std::this_thread::sleep_for(options_.delay);
     Batch batch{std::move(plan), set_->task, transform_.input(), pool_.take()};
     resize_for(batch);
     const std::uint64_t epoch = options_.fresh_each_epoch ? batch.plan.position.epoch : 0;

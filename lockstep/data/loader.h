@@ -20,6 +20,7 @@ struct LoaderOptions {
   std::optional<std::uint64_t> epochs;  // end after this many, counted from epoch 0; unset: never
   // Whether augmentation and noise are drawn anew each epoch (training) or as in epoch 0 (validation).
   bool fresh_each_epoch = true;
+  base::Nanoseconds delay{0};  // slept in preparing each batch: for tests of what is measured
   base::Nanoseconds timeout = std::chrono::minutes(5);  // longest wait for one batch
 
   void validate() const;  // throws ConfigError

@@ -18,14 +18,34 @@ int code_of_signal(int signal_number) {
 
 }  // namespace
 
-int Supervisor::conclude() {
+LaunchResult Supervisor::conclude() {
   if (!cause_ && first_bad_exit_) cause_ = Cause{Cause::Kind::failure, verdict_about(*first_bad_exit_), 0};
   if (!cause_) {
     say_starter_output();
-    return 0;
+    return {};
   }
   say_cause(*cause_);
-  return exit_code_for(*cause_);
+  return {exit_code_for(*cause_), failure_for(*cause_)};
+}
+
+LaunchFailure Supervisor::failure_for(const Cause& cause) const {
+  switch (cause.kind) {
+    case Cause::Kind::signal:
+      return {-1, kind_of(cause), "the run was interrupted by " + signal_name(cause.number)};
+    case Cause::Kind::output_lost:
+      return {-1, kind_of(cause), "standard output could not be written: " + base::errno_text(cause.number)};
+    default:
+      return {cause.verdict.rank, kind_of(cause), cause.verdict.message};
+  }
+}
+
+std::string Supervisor::kind_of(const Cause& cause) const {
+  if (cause.kind == Cause::Kind::signal) return "interrupted";
+  if (cause.kind == Cause::Kind::output_lost) return "output_lost";
+  if (cause.verdict.exit_code == base::ExitCode::timed_out) return "timed_out";
+  const std::optional<ExitStatus> status = status_of(cause.verdict.rank);
+  if (!status || status->kind == ExitStatus::Kind::exited) return "exited";
+  return status->kind == ExitStatus::Kind::never_started ? "never_started" : "killed";
 }
 
 void Supervisor::say_cause(const Cause& cause) {

@@ -4,8 +4,10 @@
 
 namespace lockstep::launch {
 
-void Ending::begin(base::Nanoseconds moment) {
-  if (!begun()) due_ = base::Deadline(moment);
+void Ending::begin(base::Nanoseconds moment, base::Nanoseconds grace) {
+  if (begun()) return;
+  grace_ = grace;
+  due_ = base::Deadline(moment);
 }
 
 // A stopped rank sees SIGTERM only when it is continued.

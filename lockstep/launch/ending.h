@@ -11,10 +11,11 @@ namespace lockstep::launch {
 
 class Ending {
  public:
-  Ending(RankGroup& ranks, base::Nanoseconds grace) : ranks_(ranks), grace_(grace) {}
+  explicit Ending(RankGroup& ranks) : ranks_(ranks) {}
 
-  // From now on the ranks have `moment` to end by themselves. Only the first call counts.
-  void begin(base::Nanoseconds moment);
+  // From now on the ranks have `moment` to end by themselves, and `grace` after SIGTERM. Only the first call
+  // counts.
+  void begin(base::Nanoseconds moment, base::Nanoseconds grace);
   void kill_now();
   // Takes the next step when its time has come.
   void advance();
@@ -27,7 +28,7 @@ class Ending {
   void terminate();
 
   RankGroup& ranks_;
-  base::Nanoseconds grace_;
+  base::Nanoseconds grace_{0};
   Step next_ = Step::terminate;
   std::optional<base::Deadline> due_;
 };

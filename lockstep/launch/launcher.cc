@@ -21,10 +21,23 @@ comm::RunServerOptions server_options(const LaunchOptions& options) {
   return server;
 }
 
+// A directory the user named must be good for it; the default one makes room for itself.
+std::filesystem::path log_directory_for(const LaunchOptions& options) {
+  constexpr std::size_t kKeptRuns = 20;
+  if (options.log_directory.empty()) {
+    std::filesystem::path directory = default_log_directory();
+    prune_log_directories(directory.parent_path(), kKeptRuns);
+    return directory;
+  }
+  make_log_directory(options.log_directory);
+  return options.log_directory;
+}
+
 OutputPumpOptions pump_options(const LaunchOptions& options) {
   OutputPumpOptions pump;
   pump.workers = options.workers;
-  pump.log_directory = options.log_directory.empty() ? default_log_directory() : options.log_directory;
+  pump.line_lead = options.line_lead;
+  pump.log_directory = log_directory_for(options);
   return pump;
 }
 
@@ -43,7 +56,7 @@ void LaunchOptions::validate() const {
 
 // The order matters: signals are held back before a rank can be left behind by one, ranks are forked before
 // the server has a thread, and what is made first outlives what refers to it.
-int launch(const LaunchOptions& options) {
+LaunchResult launch_run(const LaunchOptions& options) {
   options.validate();
   const SignalWatch signals;
   const WakeUp wake;
@@ -55,6 +68,10 @@ int launch(const LaunchOptions& options) {
       options.through_mpirun ? start_mpirun_ranks(plan, pump) : start_local_ranks(plan, pump);
   server.start([&wake](const comm::Verdict&) { wake.notify(); });
   return Supervisor(options, {server, *ranks, pump, signals, wake}).run();
+}
+
+int launch(const LaunchOptions& options) {
+  return launch_run(options).exit_code;
 }
 
 }  // namespace lockstep::launch

@@ -107,7 +107,8 @@ Variables variables_of_ranks(const RankPlan& plan, const std::filesystem::path& 
 void MpirunRanks::start_mpirun(const RankPlan& plan) {
   const Variables added = variables_of_ranks(plan, directory_.path());
   MpirunCommandOptions command;
-  command.mpirun = find_mpirun(base::environment("PATH").value_or("/usr/bin:/bin"));
+  const std::string search_path = base::environment("PATH").value_or("/usr/bin:/bin");
+  command.mpirun = find_mpirun(search_path);
   command.workers = static_cast<int>(ranks_.size());
   command.directory = directory_.path();
   command.exported = names_of(added);
@@ -116,6 +117,7 @@ void MpirunRanks::start_mpirun(const RankPlan& plan) {
   ProcessOptions options;
   options.command = mpirun_command(command);
   options.environment = merged(without_other_launchers(plan.inherited), added);
+  options.environment["PATH"] = search_path;  // mpirun looks for programs of its own
   options.output_fd = options.error_fd = output.write_end.get();
   mpirun_.emplace(options);
   held_from_ = std::move(output.read_end);

@@ -24,6 +24,7 @@ void OutputPump::add_stream(int rank, Channel channel, base::UniqueFd fd) {
 }
 
 void OutputPump::say(std::string_view line) {
+  error_.add(options_.line_lead);
   error_.add(line);
   error_.add("\n");
 }
@@ -64,7 +65,7 @@ void OutputPump::deliver(Stream& stream, std::string_view bytes) {
 void OutputPump::deliver_line(const Stream& stream, std::string_view line) {
   logs_[static_cast<std::size_t>(stream.rank)].add_line(line);
   if (stream.is_result) return;
-  error_.add(fmt::format("[rank{}] ", stream.rank));
+  error_.add(fmt::format("{}[rank{}] ", options_.line_lead, stream.rank));
   error_.add(line);
   error_.add("\n");
 }

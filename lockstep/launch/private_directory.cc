@@ -9,6 +9,7 @@
 #include <string>
 
 #include "lockstep/base/error.h"
+#include "lockstep/launch/temporary_place.h"
 
 namespace lockstep::launch {
 namespace {
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr const char* kPrefix = "lockstep-run-";
 
 fs::path parent_directory() {
-  return access("/dev/shm", W_OK | X_OK) == 0 ? fs::path("/dev/shm") : fs::temp_directory_path();
+  return access("/dev/shm", W_OK | X_OK) == 0 ? fs::path("/dev/shm") : temporary_place();
 }
 
 bool is_ours(const fs::path& path) {
@@ -60,6 +61,7 @@ PrivateDirectory::PrivateDirectory() {
     throw base::StoreError("cannot make a directory in " + parent.string() + ": " + base::errno_text());
   path_ = pattern;
   lock_ = try_lock(path_);
+  janitor_ = std::make_unique<Janitor>(path_);
 }
 
 PrivateDirectory::~PrivateDirectory() {

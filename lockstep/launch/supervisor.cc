@@ -37,21 +37,23 @@ comm::Verdict verdict_about(const RankExit& exit) {
 }
 
 Supervisor::Supervisor(const LaunchOptions& options, const SupervisorParts& parts)
-    : options_(options), parts_(parts), ending_(parts.ranks, options.grace) {
+    : options_(options), parts_(parts), ending_(parts.ranks) {
   if (options.time_limit > Nanoseconds(0)) time_limit_ = Deadline(options.time_limit);
+  if (options.on_tick) next_tick_ = Deadline(kTickInterval);
 }
 
-int Supervisor::run() {
+LaunchResult Supervisor::run() {
   while (!parts_.ranks.all_ended() || awaits_verdict()) step();
   deliver_rest_of_output();
+  if (options_.on_tick) options_.on_tick();
   if (!cause_) {
     // What the ranks wrote last may be what cannot be written: a full disk is found out here.
     deliver_own_words();
     notice_lost_output();
   }
-  const int code = conclude();
+  LaunchResult result = conclude();
   deliver_own_words();
-  return code;
+  return result;
 }
 
 void Supervisor::step() {
@@ -67,12 +69,19 @@ void Supervisor::step() {
   notice_time_limit();
   notice_lost_output();
   ending_.advance();
+  tick();
+}
+
+void Supervisor::tick() {
+  if (!next_tick_ || !next_tick_->passed()) return;
+  options_.on_tick();
+  next_tick_ = Deadline(kTickInterval);
 }
 
 Deadline Supervisor::next_deadline() const {
   Deadline next(kLongestWait);
   for (const std::optional<Deadline>& other :
-       {ending_.due(), verdict_due_, cause_ ? std::nullopt : time_limit_})
+       {ending_.due(), verdict_due_, next_tick_, cause_ ? std::nullopt : time_limit_})
     if (other && other->at() < next.at()) next = *other;
   return next;
 }
@@ -81,18 +90,26 @@ void Supervisor::end_because(Cause cause, Nanoseconds moment) {
   if (cause_) return;
   cause_ = std::move(cause);
   verdict_due_.reset();
-  ending_.begin(moment);
+  ending_.begin(moment, grace_of(*cause_));
+}
+
+Nanoseconds Supervisor::grace_of(const Cause& cause) const {
+  return cause.kind == Cause::Kind::signal ? std::max(options_.grace, options_.wind_down) : options_.grace;
 }
 
 void Supervisor::notice_signals() {
-  while (const std::optional<int> signal_number = parts_.signals.next()) {
-    if (cause_ && cause_->kind == Cause::Kind::signal) {
-      interrupted_again_ = true;
-      ending_.kill_now();
-    }
-    if (!cause_) parts_.server.end_run("the run was interrupted by " + signal_name(*signal_number));
-    end_because({Cause::Kind::signal, {}, *signal_number}, Nanoseconds(0));
+  while (const std::optional<int> signal_number = parts_.signals.next()) notice_signal(*signal_number);
+}
+
+// Ranks that may wind down still need each other, so the server does not end their run.
+void Supervisor::notice_signal(int signal_number) {
+  if (cause_ && cause_->kind == Cause::Kind::signal) {
+    interrupted_again_ = true;
+    ending_.kill_now();
   }
+  if (!cause_ && options_.wind_down == Nanoseconds(0))
+    parts_.server.end_run("the run was interrupted by " + signal_name(signal_number));
+  end_because({Cause::Kind::signal, {}, signal_number}, Nanoseconds(0));
 }
 
 void Supervisor::notice_exits() {

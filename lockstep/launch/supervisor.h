@@ -32,8 +32,8 @@ class Supervisor {
  public:
   Supervisor(const LaunchOptions& options, const SupervisorParts& parts);
 
-  // Returns the run's exit code when no rank is left and all output is delivered.
-  int run();
+  // Returns when no rank is left and all output is delivered.
+  LaunchResult run();
 
  private:
   // Why a run was ended before its ranks did so by themselves.
@@ -49,20 +49,25 @@ class Supervisor {
   bool awaits_verdict() const {
     return first_bad_exit_ && !cause_ && parts_.server.finished() < options_.workers;
   }
+  void tick();
   void notice_signals();
+  void notice_signal(int signal_number);
   void notice_exits();
   void notice_exit(const RankExit& exit);
   void notice_verdict();
   void notice_time_limit();
   void notice_lost_output();
   void end_because(Cause cause, base::Nanoseconds moment);
+  base::Nanoseconds grace_of(const Cause& cause) const;
   base::Deadline next_deadline() const;
 
   void deliver_rest_of_output();
   void deliver_own_words();
   void wait_for_output(base::Deadline deadline);
 
-  int conclude();
+  LaunchResult conclude();
+  LaunchFailure failure_for(const Cause& cause) const;
+  std::string kind_of(const Cause& cause) const;
   void say_cause(const Cause& cause);
   void say_failure(const comm::Verdict& verdict);
   void say_starter_output();
@@ -79,6 +84,7 @@ class Supervisor {
   std::map<int, ExitStatus> exits_;
   std::optional<RankExit> first_bad_exit_;
   std::optional<base::Deadline> verdict_due_;  // after a bad exit
+  std::optional<base::Deadline> next_tick_;
   std::optional<Cause> cause_;
   bool interrupted_again_ = false;
 };

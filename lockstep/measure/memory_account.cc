@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "lockstep/base/units.h"
 
@@ -95,6 +96,25 @@ void MemoryAccount::restart_peak() {
   const std::lock_guard lock(mutex_);
   peak_bytes_ = in_use_;
   by_use_at_peak_ = by_use_;
+}
+
+Reservation::Reservation(MemoryAccount& account, Use use, std::uint64_t bytes) : use_(use), bytes_(bytes) {
+  account.add(use, bytes);
+  account_ = &account;
+}
+
+Reservation::~Reservation() {
+  if (account_ != nullptr) account_->remove(use_, bytes_);
+}
+
+Reservation::Reservation(Reservation&& other) noexcept
+    : account_(std::exchange(other.account_, nullptr)), use_(other.use_), bytes_(other.bytes_) {}
+
+Reservation& Reservation::operator=(Reservation&& other) noexcept {
+  std::swap(account_, other.account_);
+  std::swap(use_, other.use_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
 }
 
 UseScope::UseScope(Use use) : before_(use_of_this_thread) {

@@ -62,6 +62,22 @@ class MemoryAccount {
   std::uint64_t peak_bytes_ = 0;
 };
 
+// Bytes that are counted for as long as this lives: memory whose owner does not report itself.
+class Reservation {
+ public:
+  Reservation() = default;
+  // Throws OutOfMemory. The account outlives the reservation.
+  Reservation(MemoryAccount& account, Use use, std::uint64_t bytes);
+  ~Reservation();
+  Reservation(Reservation&& other) noexcept;
+  Reservation& operator=(Reservation&& other) noexcept;
+
+ private:
+  MemoryAccount* account_ = nullptr;
+  Use use_ = Use::other;
+  std::uint64_t bytes_ = 0;
+};
+
 // What allocations of this thread are for until the scope ends, for those who are not told by the caller (the
 // tensor allocator). Without a scope: other.
 class UseScope {

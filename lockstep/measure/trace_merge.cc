@@ -1,3 +1,4 @@
+// Merges the fragments of all ranks into one Chrome trace: clocks aligned, a track for each thing that acts.
 #include <fmt/format.h>
 
 #include <algorithm>

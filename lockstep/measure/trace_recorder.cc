@@ -1,3 +1,4 @@
+// The recorder of one rank's slices: listens, keeps, and writes its fragment at the end.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

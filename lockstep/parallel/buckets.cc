@@ -18,22 +18,10 @@ std::size_t total_bytes(const std::vector<at::Tensor>& tensors) {
 Buckets::Buckets(std::vector<at::Tensor> parameters, comm::Communicator& communicator,
                  measure::MemoryAccount& memory)
     : parameters_(std::move(parameters)),
-      memory_(memory),
+      reserved_(memory, measure::Use::buckets, total_bytes(parameters_)),
+      allocation_(communicator.allocate(total_bytes(parameters_))),
       bucket_of_(parameters_.size()),
-      views_(parameters_.size()) {
-  const std::size_t bytes = total_bytes(parameters_);
-  memory_.add(measure::Use::buckets, bytes);
-  try {
-    allocation_ = communicator.allocate(bytes);
-  } catch (...) {
-    memory_.remove(measure::Use::buckets, bytes);
-    throw;
-  }
-}
-
-Buckets::~Buckets() {
-  memory_.remove(measure::Use::buckets, total_bytes(parameters_));
-}
+      views_(parameters_.size()) {}
 
 void Buckets::arrange(const BucketLayout& layout) {
   buffers_.clear();

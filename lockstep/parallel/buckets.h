@@ -17,7 +17,6 @@ class Buckets {
   // Collective. `parameters` share one type and device.
   Buckets(std::vector<at::Tensor> parameters, comm::Communicator& communicator,
           measure::MemoryAccount& memory);
-  ~Buckets();
   Buckets(const Buckets&) = delete;
   Buckets& operator=(const Buckets&) = delete;
 
@@ -32,7 +31,7 @@ class Buckets {
 
  private:
   std::vector<at::Tensor> parameters_;
-  measure::MemoryAccount& memory_;
+  measure::Reservation reserved_;
   comm::Allocation allocation_;
   std::vector<comm::Buffer> buffers_;
   std::vector<std::size_t> bucket_of_;

@@ -28,8 +28,8 @@ BufferMode buffer_mode(const std::string& name) {
 }
 
 BufferSync::BufferSync(const models::Model& model, BufferMode mode, comm::Communicator& communicator,
-                       measure::StepTimer& timer)
-    : mode_(mode), communicator_(communicator), timer_(timer) {
+                       measure::StepTimer& timer, measure::MemoryAccount& memory)
+    : mode_(mode), communicator_(communicator), timer_(timer), memory_(memory) {
   if (mode == BufferMode::local || mode == BufferMode::sync) return;
   for (const at::Tensor& buffer : moving_buffers(model)) group_of(buffer).tensors.push_back(buffer);
   for (Group& group : groups_) move_in(group);
@@ -46,6 +46,7 @@ BufferSync::Group& BufferSync::group_of(const at::Tensor& buffer) {
 void BufferSync::move_in(Group& group) {
   std::size_t bytes = 0;
   for (const at::Tensor& tensor : group.tensors) bytes += tensor.nbytes();
+  group.reserved = measure::Reservation(memory_, measure::Use::communication, bytes);
   group.memory = communicator_.allocate(bytes);
   group.counts = at::isIntegralType(group.tensors.front().scalar_type(), true);
   auto* place = static_cast<std::byte*>(group.memory.data());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lockstep/comm/communicator.h"
+#include "lockstep/measure/memory_account.h"
 #include "lockstep/measure/step_timer.h"
 #include "lockstep/models/model.h"
 
@@ -22,7 +23,7 @@ class BufferSync {
  public:
   // Collective. The model's buffers keep their values and lie in memory of this object until it goes.
   BufferSync(const models::Model& model, BufferMode mode, comm::Communicator& communicator,
-             measure::StepTimer& timer);
+             measure::StepTimer& timer, measure::MemoryAccount& memory);
   ~BufferSync();
   BufferSync(const BufferSync&) = delete;
   BufferSync& operator=(const BufferSync&) = delete;
@@ -34,6 +35,7 @@ class BufferSync {
  private:
   struct Group {  // of one element type
     std::vector<at::Tensor> tensors;
+    measure::Reservation reserved;
     comm::Allocation memory;
     bool counts = false;
   };
@@ -44,6 +46,7 @@ class BufferSync {
   BufferMode mode_;
   comm::Communicator& communicator_;
   measure::StepTimer& timer_;
+  measure::MemoryAccount& memory_;
   std::vector<Group> groups_;
 };
 

@@ -36,7 +36,8 @@ Ddp::Ddp(const Surroundings& surroundings)
       communicator_(*surroundings.communicator),
       parameters_(trained_parameters(surroundings.model)),
       buckets_(tensors_of(parameters_), communicator_, surroundings.memory),
-      buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer),
+      buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer,
+               surroundings.memory),
       overlap_(surroundings.spec.overlap, communicator_),
       limits_(limits_of(surroundings.spec)),
       written_(parameters_.size()),
@@ -144,7 +145,7 @@ void Ddp::finish_gradients() {
     const measure::SpanScope span(surroundings_.timer, measure::Span::exposed_comm,
                                   measure::Purpose::gradient);
     launch_ready_buckets();
-    for (Flight& flight : flights_) flight.work.wait();
+    for (Flight& flight : flights_) surroundings_.compute.wait_for(flight.work);
   }
   note_times();
   overlap_.end_step(base::now() - backward_began_);

@@ -1,3 +1,4 @@
+// The strategies of this build, by name.
 #include <array>
 
 #include "lockstep/base/error.h"

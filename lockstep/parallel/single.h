@@ -1,6 +1,7 @@
 // One worker, no communication: what everything else is compared with.
 #pragma once
 
+#include "lockstep/parallel/gradient_tap.h"
 #include "lockstep/parallel/strategy.h"
 
 namespace lockstep::parallel {
@@ -18,6 +19,7 @@ class Single : public Strategy {
   Surroundings surroundings_;
   models::Runner runner_;
   std::vector<Updatable> updatables_;
+  GradientTap tap_;  // last: it calls into what stands above
 };
 
 }  // namespace lockstep::parallel

@@ -24,6 +24,7 @@
 #include "lockstep/models/loss_kind.h"
 #include "lockstep/models/model.h"
 #include "lockstep/models/runner.h"
+#include "lockstep/parallel/compute_queue.h"
 #include "lockstep/record/figures.h"
 #include "lockstep/record/spec.h"
 
@@ -58,7 +59,8 @@ struct Surroundings {
   const record::RunSpec& spec;
   models::Model& model;
   models::LossKind loss = models::LossKind::cross_entropy;
-  comm::Communicator* communicator = nullptr;  // null: one worker
+  comm::Communicator* communicator = nullptr;  // ordered with `compute`; null: one worker
+  ComputeQueue& compute;
   measure::StepTimer& timer;
   measure::MemoryAccount& memory;
 };
@@ -82,8 +84,8 @@ class Strategy {
 
   // Whether gradients of the last step were on their way while backward went on.
   virtual bool overlapped() const { return false; }
-  // Whether workers' models may differ after settle() (statistics that each keeps for itself): a checkpoint then has a
-  // part of every rank.
+  // Whether workers' models may differ after settle() (statistics that each keeps for itself): a checkpoint
+  // then has a part of every rank.
   virtual bool replicas_differ() const { return false; }
   // Bucket times of the last step, if there are any.
   virtual std::vector<record::BucketTimes> bucket_times() { return {}; }

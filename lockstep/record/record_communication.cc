@@ -1,3 +1,6 @@
+// The communication figures of a record, from the events of rank 0.
+#include <algorithm>
+
 #include "lockstep/base/statistics.h"
 #include "lockstep/record/record_steps.h"
 
@@ -82,7 +85,9 @@ CommFigures comm_figures(std::span<const Event> events) {
   figures.peer_wait_seconds = mean_of(steps, [](const StepEvent& step) { return step.peer_wait_seconds; });
   figures.exposed_by_purpose = mean_exposed_by_purpose(steps);
   const bool hides = figures.busy_seconds && figures.exposed_seconds && *figures.busy_seconds > 0;
-  if (hides) figures.hidden_fraction = 1 - *figures.exposed_seconds / *figures.busy_seconds;
+  // A worker may also wait for a queue that is not busy yet: then nothing was hidden, not less than nothing.
+  if (hides)
+    figures.hidden_fraction = std::clamp(1 - *figures.exposed_seconds / *figures.busy_seconds, 0.0, 1.0);
   figures.buckets = median_buckets(steps);
   figures.gradient_square_norm = mean_square_norm(steps);
   add_bandwidths(figures, events);

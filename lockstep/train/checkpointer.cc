@@ -4,22 +4,13 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/models/weights.h"
+#include "lockstep/train/same_run.h"
 
 namespace lockstep::train {
 namespace {
 
 constexpr std::string_view kModel = "model.";
 constexpr std::string_view kOptimizer = "optimizer.";
-
-// A resumed run may be given another limit; everything else must be as it was.
-std::string identity_of(record::RunSpec spec) {
-  if (spec.schedule != "cosine") spec.epochs.reset(), spec.steps.reset();
-  spec.max_time.reset();
-  spec.target_loss.reset(), spec.target_val_loss.reset(), spec.target_accuracy.reset(),
-      spec.target_psnr.reset();
-  spec.validate_every = record::RunSpec{}.validate_every;
-  return record::spec_hash(spec);
-}
 
 void add_with_prefix(std::vector<models::NamedTensor>& all, std::string_view prefix,
                      const std::vector<models::NamedTensor>& some) {
@@ -90,8 +81,7 @@ void Checkpointer::save(const Progress& progress) {
 CheckpointPart Checkpointer::make_part(const Progress& progress,
                                        const std::vector<std::string>& progresses) const {
   CheckpointPart part;
-  part.facts["identity"] = identity_of(parts_.spec);
-  part.facts["world"] = group_.world;
+  part.facts["spec"] = lasting_fields(parts_.spec);
   part.facts["progress"] = train::to_json(progress);
   part.facts["strategy"] = parts_.strategy.state();
   for (const std::string& text : progresses) part.facts["progresses"].push_back(nlohmann::json::parse(text));
@@ -112,11 +102,15 @@ std::optional<Progress> Checkpointer::restore() {
 }
 
 void Checkpointer::put_back(const CheckpointPart& part, const std::string& origin) {
-  if (part.facts.at("identity") != identity_of(parts_.spec) || part.facts.at("world") != group_.world)
-    throw base::DataError(fmt::format(
-        "{} is a checkpoint of another run: only limits (epochs, steps, targets) may differ. Resume with "
-        "the spec it was made with (`lockstep runs show ID --spec`).",
-        origin));
+  const std::string other =
+      differences(lasting_fields(parts_.spec), part.facts.at("spec"), "in the checkpoint");
+  if (!other.empty())
+    throw base::ConfigError(fmt::format(
+        "{} is a checkpoint of another run: {}. Only limits (epochs, steps, time, targets) may differ, and "
+        "with the cosine schedule not epochs and steps. Resume with the spec it was made with (`lockstep "
+        "runs "
+        "show ID --spec`).",
+        origin, other));
   models::load_weights(parts_.model, with_prefix(part.tensors, kModel), origin);
   parts_.strategy.restore(part.facts.at("strategy"));
   parts_.optimizer.load_state(parts_.strategy.updatables(), with_prefix(part.tensors, kOptimizer));

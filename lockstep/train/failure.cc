@@ -4,7 +4,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/measure/memory_account.h"
-#include "lockstep/train/memory/out_of_memory.h"
+#include "lockstep/measure/torch/out_of_memory.h"
 
 namespace lockstep::train {
 namespace {
@@ -34,7 +34,7 @@ Ending with_our_memory_error(const std::function<Ending()>& body) {
   try {
     return body();
   } catch (...) {
-    rethrow_as_out_of_memory();
+    measure::rethrow_as_out_of_memory();
   }
 }
 

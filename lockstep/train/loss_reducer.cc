@@ -12,11 +12,21 @@ at::TensorOptions wide_enough(const at::TensorOptions& options) {
   return options.dtype() == at::kDouble ? options : options.dtype(at::kFloat);
 }
 
+// Pinned memory, where the device copies by itself.
+at::Tensor host_scalar(const at::Tensor& like) {
+  const auto options = like.options().device(at::kCPU).requires_grad(false);
+  return like.is_cuda() ? at::empty({}, options.pinned_memory(true)) : at::empty({}, options);
+}
+
 }  // namespace
 
 LossReducer::LossReducer(comm::Communicator* communicator, const at::TensorOptions& like,
-                         measure::StepTimer& timer)
-    : communicator_(communicator), timer_(timer), value_(at::zeros({}, wide_enough(like))) {
+                         parallel::ComputeQueue& compute, measure::StepTimer& timer)
+    : communicator_(communicator),
+      compute_(compute),
+      timer_(timer),
+      value_(at::zeros({}, wide_enough(like).requires_grad(false))),
+      read_(host_scalar(value_)) {
   if (communicator_ == nullptr) return;
   memory_ = communicator_->allocate(value_.nbytes());
   value_ = parallel::tensor_at(memory_.data(), value_);
@@ -24,7 +34,14 @@ LossReducer::LossReducer(comm::Communicator* communicator, const at::TensorOptio
 
 void LossReducer::start(const at::Tensor& loss, bool in_background) {
   value_.copy_(loss);
-  if (communicator_ == nullptr) return;
+  if (communicator_ != nullptr) reduce(in_background);
+  if (!value_.is_cuda()) return;
+  compute_.wait_for(work_);
+  read_.copy_(value_, true);
+  copied_ = compute_.mark();
+}
+
+void LossReducer::reduce(bool in_background) {
   const comm::Operation operation =
       comm::all_reduce(memory_.buffer(parallel::element_type(value_.scalar_type())), comm::ReduceOp::sum,
                        comm::Purpose::metric);
@@ -37,6 +54,10 @@ void LossReducer::start(const at::Tensor& loss, bool in_background) {
 }
 
 double LossReducer::finish() {
+  if (value_.is_cuda()) {
+    copied_.wait();
+    return read_.item<double>();
+  }
   if (!work_.done()) {
     const measure::SpanScope span(timer_, measure::Span::exposed_comm, measure::Purpose::metric);
     work_.wait();

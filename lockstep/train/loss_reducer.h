@@ -5,13 +5,15 @@
 
 #include "lockstep/comm/communicator.h"
 #include "lockstep/measure/step_timer.h"
+#include "lockstep/parallel/compute_queue.h"
 
 namespace lockstep::train {
 
 class LossReducer {
  public:
   // Collective. Null: one worker.
-  LossReducer(comm::Communicator* communicator, const at::TensorOptions& like, measure::StepTimer& timer);
+  LossReducer(comm::Communicator* communicator, const at::TensorOptions& like,
+              parallel::ComputeQueue& compute, measure::StepTimer& timer);
 
   // Begins with the loss of a step (a scalar). In the background, the result is there when a later step asks
   // for it; otherwise it is there at once.
@@ -20,11 +22,16 @@ class LossReducer {
   double finish();
 
  private:
+  void reduce(bool in_background);
+
   comm::Communicator* communicator_;
+  parallel::ComputeQueue& compute_;
   measure::StepTimer& timer_;
   comm::Allocation memory_;
-  at::Tensor value_;  // scalar
-  comm::Work work_;
+  at::Tensor value_;  // scalar, where the loss is computed
+  at::Tensor read_;   // scalar, on the host
+  comm::Work work_;   // the reduction, while it is in the background
+  comm::Work copied_;
 };
 
 }  // namespace lockstep::train

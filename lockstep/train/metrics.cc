@@ -35,9 +35,9 @@ std::int64_t correct_of(const at::Tensor& output, const at::Tensor& labels) {
 }
 
 // Of intensities in [0, 1]: 10 log10(1 / mean squared error) of each image.
-double psnr_sum_of(const at::Tensor& output, const at::Tensor& target) {
+at::Tensor psnr_of(const at::Tensor& output, const at::Tensor& target) {
   const at::Tensor errors = (output.to(at::kDouble) - target.to(at::kDouble)).square().flatten(1).mean(1);
-  return errors.clamp_min(1e-12).log10().mul(-10).sum().item<double>();
+  return errors.clamp_min(1e-12).log10().mul(-10).sum();
 }
 
 std::optional<double> mean(double sum, std::int64_t samples) {
@@ -74,8 +74,41 @@ Metrics metrics_of(Task task, const at::Tensor& output, const at::Tensor& target
   metrics.samples = output.size(0);
   metrics.loss_sum = loss_sum;
   if (task == Task::classification) metrics.correct = correct_of(output, target);
-  if (task == Task::restoration) metrics.psnr_sum = psnr_sum_of(output, target);
+  if (task == Task::restoration) metrics.psnr_sum = psnr_of(output, target).item<double>();
   return metrics;
+}
+
+void Tally::add(const at::Tensor& output, const at::Tensor& target, const at::Tensor& loss, double divisor) {
+  if (!output.defined() || output.size(0) == 0) return;
+  if (!output.is_cuda()) {
+    sum_.add(metrics_of(task_, output, target, loss.item<double>() * divisor));
+    return;
+  }
+  const at::NoGradGuard no_grad;
+  const at::Tensor zero = at::zeros({}, output.options().dtype(at::kDouble));
+  const at::Tensor correct =
+      task_ == Task::classification ? output.argmax(1).eq(target).sum().to(at::kDouble) : zero;
+  const at::Tensor psnr = task_ == Task::restoration ? psnr_of(output, target) : zero;
+  const at::Tensor sums = at::stack({loss.to(at::kDouble) * divisor, correct, psnr});
+  device_ = device_.defined() ? device_.add_(sums) : sums;
+  sum_.samples += output.size(0);
+}
+
+Metrics Tally::total() const {
+  Metrics total = sum_;
+  if (!device_.defined()) return total;
+  const at::Tensor sums = device_.cpu();
+  const double* values = sums.data_ptr<double>();
+  total.loss_sum += values[0];
+  total.correct += static_cast<std::int64_t>(values[1]);
+  total.psnr_sum += values[2];
+  return total;
+}
+
+void Tally::restart(const Metrics& from) {
+  sum_ = from;
+  sum_.task = task_;
+  device_ = at::Tensor();
 }
 
 void to_json(nlohmann::json& json, const Metrics& metrics) {

@@ -30,6 +30,24 @@ struct Metrics {
 // the caller has already (the sum of the samples' losses).
 Metrics metrics_of(record::Task task, const at::Tensor& output, const at::Tensor& target, double loss_sum);
 
+// Adds up batch after batch. On a GPU the sums stay on it until they are asked for, so that no step waits.
+class Tally {
+ public:
+  explicit Tally(record::Task task) : task_(task) { sum_.task = task; }
+  // `loss`: a scalar; the sum of the samples' losses is `loss` times `divisor`. An undefined output: no
+  // samples.
+  void add(const at::Tensor& output, const at::Tensor& target, const at::Tensor& loss, double divisor);
+  // Waits for the device.
+  Metrics total() const;
+  // Goes on from these.
+  void restart(const Metrics& from);
+
+ private:
+  record::Task task_;
+  Metrics sum_;        // of what was computed on the CPU, and the counts of samples
+  at::Tensor device_;  // [3] f64: loss_sum, correct, psnr_sum; undefined on the CPU
+};
+
 void to_json(nlohmann::json& json, const Metrics& metrics);
 void from_json(const nlohmann::json& json, Metrics& metrics);
 

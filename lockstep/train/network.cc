@@ -1,7 +1,9 @@
 #include "lockstep/train/network.h"
 
 #include <ATen/ATen.h>
+#include <torch/cuda.h>
 
+#include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/models/trainable.h"
 #include "lockstep/models/weights.h"
@@ -16,6 +18,8 @@ std::int64_t option_of(const record::Options& options, const std::string& name) 
 }
 
 models::LossKind loss_kind(const record::RunSpec& spec, const models::Model& model) {
+  // Restoring images is judged by their mean squared error too, and by PSNR besides.
+  if (model.loss() == models::LossKind::restore) return model.loss();
   if (spec.loss == "mse") return models::LossKind::mse;
   if (spec.loss == "cross-entropy") return models::LossKind::cross_entropy;
   return model.loss();
@@ -43,14 +47,22 @@ void freeze_the_rest(const record::RunSpec& spec, Network& network) {
     network.remarks.push_back("warning: random weights are frozen; give trained ones with --weights");
 }
 
+// Workers take turns with the devices there are: several may share one.
+at::DeviceIndex device_for(int local_rank) {
+  const auto devices = static_cast<int>(torch::cuda::device_count());
+  if (devices == 0)
+    throw base::DeviceError(
+        "there is no GPU that this worker could use (libtorch sees none). Use --device cpu.");
+  return static_cast<at::DeviceIndex>(local_rank % devices);
+}
+
 }  // namespace
 
 Placement placement_of(const record::RunSpec& spec, int local_rank) {
   Placement placement;
   if (spec.precision == "f64") placement.type = at::kDouble;
   if (spec.precision == "bf16") placement.type = at::kBFloat16;
-  if (spec.device == "cuda")
-    placement.device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(local_rank));
+  if (spec.device == "cuda") placement.device = at::Device(at::kCUDA, device_for(local_rank));
   return placement;
 }
 

@@ -49,14 +49,18 @@ Trainer::Trainer(const TrainerParts& parts, const Progress& from)
     : parts_(parts),
       progress_(from),
       reporter_(parts.spec, parts.ledger, parts.events),
-      losses_(parts.communicator, parts.model.parameters().front().tensor.options(), parts.timer),
+      losses_(parts.communicator, parts.model.parameters().front().tensor.options(), parts.compute,
+              parts.timer),
+      tally_(task_of(parts.loss)),
       stop_(parts.spec),
       target_(parts.spec) {
+  tally_.restart(progress_.epoch_so_far);
   parts_.train_data.seek(progress_.next);
 }
 
 Ending Trainer::run() {
   bool ended = stop_.done(progress_.steps_done, static_cast<std::int64_t>(progress_.next.epoch));
+  bool interrupted = false;
   while (!ended) {
     train_step();
     if (epoch_ended_) end_epoch();
@@ -66,12 +70,12 @@ Ending Trainer::run() {
     const Wish wish = parts_.agreement.at_boundary(progress_.steps_done);
     if (wish != Wish::none) take_loss();
     if (wish == Wish::checkpoint || wish == Wish::interrupt) save_checkpoint();
-    if (wish == Wish::interrupt) return Ending::interrupted;
-    ended = wish == Wish::stop;
+    interrupted = wish == Wish::interrupt;
+    ended = interrupted || wish == Wish::stop;
   }
   take_loss();
   reporter_.splits(parts_.timer.take(true));
-  return Ending::finished;
+  return interrupted ? Ending::interrupted : Ending::finished;
 }
 
 void Trainer::train_step() {
@@ -125,8 +129,7 @@ at::Tensor Trainer::run_part(const DeviceBatch& batch, bool first, bool last) {
   part.last = last;
   const parallel::PartResult result = parts_.strategy.train_part(part);
   const SpanScope span(parts_.timer, Span::forward);
-  const double loss_sum = result.loss.item<double>() * part.divisor;
-  progress_.epoch_so_far.add(metrics_of(task_of(parts_.loss), result.output, part.targets, loss_sum));
+  tally_.add(result.output, part.targets, result.loss, part.divisor);
   return result.loss;
 }
 
@@ -138,14 +141,19 @@ void Trainer::update() {
     parts_.optimizer.step(updatables,
                           parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done)));
   }
+  if (parts_.disturbances.flip_after == progress_.steps_done + 1) flip_a_bit(updatables);
   parts_.strategy.after_update();
 }
 
 void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
-  const bool in_background = parts_.strategy.overlapped();
+  // A GPU is behind: asking it for this step's loss now would stop it.
+  const bool in_background = parts_.strategy.overlapped() || loss.is_cuda();
   take_loss();
-  losses_.start(loss, in_background);
-  loss_pending_ = true;
+  {
+    const SpanScope span(parts_.timer, Span::forward);
+    losses_.start(loss, in_background);
+  }
+  pending_loss_ = progress_.steps_done + 1;
   parts_.timer.end_step();
   reporter_.ended({progress_.steps_done,
                    static_cast<std::int64_t>(batch.plan.position.epoch),
@@ -161,15 +169,16 @@ void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
 
 // The loss of the step before, or of this one where it was not added up in the background.
 void Trainer::take_loss() {
-  if (!loss_pending_) return;
-  loss_pending_ = false;
+  if (!pending_loss_) return;
+  const std::int64_t step = *std::exchange(pending_loss_, std::nullopt);
   const double loss = losses_.finish();
-  if (!std::isfinite(loss)) refuse_loss(loss, progress_.steps_done);
+  if (!std::isfinite(loss)) refuse_loss(loss, step);
   reporter_.loss(loss);
 }
 
 void Trainer::end_epoch() {
   take_loss();
+  keep_tally();
   const auto epochs_done = static_cast<std::int64_t>(progress_.next.epoch);
   const bool last = stop_.done(progress_.steps_done, epochs_done);
   parts_.strategy.end_epoch();
@@ -182,6 +191,7 @@ void Trainer::end_epoch() {
   write_epoch(epochs_done, validation);
   if (target_.reached(all, epochs_done, progress_.train_seconds)) target_reached_ = true;
   progress_.epoch_so_far = {};
+  tally_.restart({});
   progress_.epoch_seconds = 0;
   continuous_ = false;
   if (parts_.spec.checkpoint_epochs && epochs_done % *parts_.spec.checkpoint_epochs == 0) save_checkpoint();
@@ -217,22 +227,28 @@ Metrics Trainer::validate() {
   parts_.strategy.settle();
   parts_.validation_data->seek({});
   models::Runner runner;
-  Metrics sum;
-  sum.task = task_of(parts_.loss);
+  Tally tally(task_of(parts_.loss));
   for (std::size_t step = 0; step < parts_.validation_data->steps_per_epoch(); ++step) {
     const DeviceBatch batch = parts_.inputs.take_uncounted(*parts_.validation_data->next());
     if (batch.count() == 0) continue;
     const at::Tensor output = runner.forward(parts_.model.root(), batch.inputs,
                                              pass_key(parts_.spec, progress_.steps_done, batch, false));
-    const double loss_sum = models::loss_of(parts_.loss, output, batch.targets, 1.0).item<double>();
-    sum.add(metrics_of(sum.task, output, batch.targets, loss_sum));
+    tally.add(output, batch.targets, models::loss_of(parts_.loss, output, batch.targets, 1.0), 1.0);
   }
+  const Metrics total = tally.total();
   progress_.validate_seconds += base::to_seconds(base::now() - began);
-  return sum;
+  return total;
 }
 
+void Trainer::keep_tally() {
+  progress_.epoch_so_far = tally_.total();
+}
+
+// An epoch's end and a clock or a signal may ask for the same one.
 void Trainer::save_checkpoint() {
   continuous_ = false;
+  if (std::exchange(saved_at_, progress_.steps_done) == progress_.steps_done) return;
+  keep_tally();
   parts_.checkpointer.save(progress_);
 }
 

@@ -7,6 +7,7 @@
 #include "lockstep/parallel/strategy.h"
 #include "lockstep/train/agreement.h"
 #include "lockstep/train/checkpointer.h"
+#include "lockstep/train/disturbances.h"
 #include "lockstep/train/inputs.h"
 #include "lockstep/train/loss_reducer.h"
 #include "lockstep/train/optimizer.h"
@@ -30,11 +31,13 @@ struct TrainerParts {
   data::Loader* validation_data;  // null: no validation
   Inputs& inputs;
   comm::Communicator* communicator;  // null: one worker
+  parallel::ComputeQueue& compute;
   measure::StepTimer& timer;
   measure::Ledger& ledger;
   EventLog& events;
   Checkpointer& checkpointer;
   Agreement& agreement;
+  const Disturbances& disturbances;
 };
 
 enum class Ending { finished, interrupted };
@@ -60,6 +63,7 @@ class Trainer {
   void take_loss();
   void end_epoch();
   Metrics validate();
+  void keep_tally();
   bool wants_validation(std::int64_t epochs_done, bool last) const;
   void write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation);
   void save_checkpoint();
@@ -68,12 +72,14 @@ class Trainer {
   Progress progress_;
   StepReporter reporter_;
   LossReducer losses_;
+  Tally tally_;  // of the epoch that runs
   StopRule stop_;
   Target target_;
   bool target_reached_ = false;
-  bool continuous_ = false;  // the step that comes follows the last one without a pause
-  bool loss_pending_ = false;
+  bool continuous_ = false;                   // the step that comes follows the last one without a pause
+  std::optional<std::int64_t> pending_loss_;  // the step, counted from 1, whose loss is on its way
   bool epoch_ended_ = false;
+  std::int64_t saved_at_ = -1;  // steps done when the last checkpoint was written
 };
 
 }  // namespace lockstep::train

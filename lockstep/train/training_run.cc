@@ -8,7 +8,9 @@
 #include "lockstep/measure/bandwidth.h"
 #include "lockstep/models/weights.h"
 #include "lockstep/parallel/statistics_channel.h"
+#include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/catalogue_resolve.h"
+#include "lockstep/train/run_trace.h"
 #include "lockstep/train/started.h"
 
 namespace lockstep::train {
@@ -16,8 +18,9 @@ namespace {
 
 using data::Split;
 
-std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec) {
-  return spec.measure ? measure::host_step_timer() : measure::bare_step_timer();
+std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec, parallel::ComputeQueue& compute,
+                                               measure::SpanListener* listener) {
+  return spec.measure ? compute.step_timer(listener) : measure::bare_step_timer();
 }
 
 measure::UtilisationOptions utilisation_options() {
@@ -26,11 +29,26 @@ measure::UtilisationOptions utilisation_options() {
   return options;
 }
 
-std::unique_ptr<data::Loader> make_loader(const record::RunSpec& spec, Split split,
+std::unique_ptr<data::Loader> make_loader(const RunPlace& place, Split split,
                                           const std::shared_ptr<const data::SampleSet>& set, int rank) {
+  const record::RunSpec& spec = place.spec;
+  data::LoaderOptions options = data::loader_options(spec, split);
+  if (split == Split::train) options.delay = place.disturbances.loader;
   return std::make_unique<data::Loader>(set, data::transform_options(spec, split),
-                                        data::sampler_options(spec, split, set->size(), rank),
-                                        data::loader_options(spec, split));
+                                        data::sampler_options(spec, split, set->size(), rank), options);
+}
+
+// What a loader holds of one set: batches prepared ahead, and the one that is trained with. A CPU worker
+// computes on that memory; beside a GPU it is not the device's.
+std::uint64_t loader_bytes(const record::RunSpec& spec, const data::SampleSet& set,
+                           const Placement& placement) {
+  if (!placement.device.is_cpu()) return 0;
+  const record::ImageShape input = record::input_shape(spec);
+  const auto batches = static_cast<std::uint64_t>(spec.loader_threads == 0 ? 1 : spec.prefetch + 1);
+  const auto sample = static_cast<std::uint64_t>(input.channels) * static_cast<std::uint64_t>(input.height) *
+                      static_cast<std::uint64_t>(input.width) * sizeof(float);
+  const std::uint64_t images = set.task == record::Task::restoration ? 2 : 1;  // noisy and clean
+  return batches * static_cast<std::uint64_t>(record::batch_sizes(spec).per_worker) * sample * images;
 }
 
 AgreementOptions agreement_options(const record::RunSpec& spec, double trained_seconds) {
@@ -70,8 +88,12 @@ TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog
       memory_(memory),
       began_(base::now()),
       placement_(placement_of(spec_, session.group().local_rank)),
-      timer_(make_timer(spec_)),
-      utilisation_(utilisation_options()) {}
+      trace_(spec_.trace ? make_trace_recorder(place.clock, session.group()) : nullptr),
+      compute_(parallel::compute_queue(placement_.device)),
+      timer_(make_timer(spec_, *compute_, trace_.get())),
+      utilisation_(utilisation_options()) {
+  if (trace_ != nullptr) session_.ledger().listen(*trace_);
+}
 
 TrainingRun::~TrainingRun() = default;
 
@@ -95,8 +117,19 @@ void TrainingRun::open_communicator() {
   comm::OpenOptions options;
   options.timeout = base::from_seconds(spec_.timeout.count);
   options.channel = "train";
-  communicator_ = session_.open(spec_.backend, options);
-  agreement_channel_ = communicator_->duplicate();
+  options.disturb = [this](std::unique_ptr<comm::Communicator> opened) {
+    return slow_down(std::move(opened), place_.disturbances);
+  };
+  communicator_ = compute_->ordered(session_.open(spec_.backend, options));
+  agreement_channel_ = open_agreement_channel(options);
+}
+
+// Two NCCL communicators that work at the same time may block each other: wishes then take the host's way.
+std::unique_ptr<comm::Communicator> TrainingRun::open_agreement_channel(comm::OpenOptions options) {
+  if (spec_.backend != "nccl") return communicator_->duplicate();
+  const comm::Group& group = session_.group();
+  options.channel = "agreement";
+  return session_.open(group.local_world == group.world ? "shm" : "gloo", options);
 }
 
 void TrainingRun::build() {
@@ -111,9 +144,10 @@ void TrainingRun::build() {
     const measure::UseScope use(measure::Use::parameters);
     network_ = build_network(spec_, train_set_->classes, *layers_);
   }
+  sleeper_ = slow_down(network_->model, place_.disturbances);
   for (const std::string& remark : network_->remarks) events_.write(record::WarningEvent{remark});
   strategy_ = parallel::make_strategy(
-      {spec_, network_->model, network_->loss, communicator_.get(), *timer_, memory_});
+      {spec_, network_->model, network_->loss, communicator_.get(), *compute_, *timer_, memory_});
   optimizer_ = make_optimizer(spec_);
   strategy_->begin();
 }
@@ -125,20 +159,22 @@ void TrainingRun::announce() {
 
 Ending TrainingRun::train() {
   const int rank = session_.group().rank;
-  const std::unique_ptr<data::Loader> train_data = make_loader(spec_, Split::train, train_set_, rank);
+  const std::unique_ptr<data::Loader> train_data = make_loader(place_, Split::train, train_set_, rank);
   const std::unique_ptr<data::Loader> validation_data =
-      validation_set_ ? make_loader(spec_, Split::validation, validation_set_, rank) : nullptr;
+      validation_set_ ? make_loader(place_, Split::validation, validation_set_, rank) : nullptr;
   const auto steps_per_epoch = train_data->steps_per_epoch();
   const auto total = StopRule(spec_).total_steps(static_cast<std::int64_t>(steps_per_epoch));
   const Schedule schedule(spec_, steps_per_epoch, static_cast<std::uint64_t>(total.value_or(0)));
+  const measure::Reservation batches(memory_, measure::Use::other,
+                                     loader_bytes(spec_, *train_set_, placement_));
   Inputs inputs(placement_, session_.ledger());
   Checkpointer checkpointer({spec_, network_->model, *strategy_, *optimizer_},
                             place_.directory / "checkpoints", session_.group(), session_.store(), events_);
   const Progress from = checkpointer.restore().value_or(Progress{});
   Agreement agreement(std::move(agreement_channel_), agreement_options(spec_, from.train_seconds));
   Trainer trainer({spec_, network_->model, network_->loss, *strategy_, *optimizer_, schedule, *train_data,
-                   validation_data.get(), inputs, communicator_.get(), *timer_, session_.ledger(), events_,
-                   checkpointer, agreement},
+                   validation_data.get(), inputs, communicator_.get(), *compute_, *timer_, session_.ledger(),
+                   events_, checkpointer, agreement, place_.disturbances},
                   from);
   utilisation_.start();
   const Ending ending = trainer.run();
@@ -153,6 +189,9 @@ void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
   report_utilisation();
   report_ledger();
   report_memory();
+  if (trace_ != nullptr)
+    write_run_trace(*trace_, {*spec_.trace, place_.directory}, session_.group(), communicator_.get(),
+                    events_);
   if (ending == Ending::interrupted) {
     events_.write(record::FailedEvent{
         "interrupted",
@@ -199,6 +238,7 @@ void TrainingRun::report_ledger() {
 }
 
 void TrainingRun::report_memory() {
+  if (placement_.device.is_cuda()) return;  // the account counts memory of the host
   record::MemoryEvent event;
   event.peak_bytes = memory_.peak_bytes();
   const measure::BytesByUse by_use = memory_.by_use_at_peak();

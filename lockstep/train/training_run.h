@@ -8,8 +8,10 @@
 #include "lockstep/comm/session.h"
 #include "lockstep/data/data_set.h"
 #include "lockstep/measure/memory_account.h"
+#include "lockstep/measure/trace.h"
 #include "lockstep/measure/utilisation.h"
 #include "lockstep/models/layers/sync_batch_norm.h"
+#include "lockstep/train/disturbances.h"
 #include "lockstep/train/event_log.h"
 #include "lockstep/train/trainer.h"
 
@@ -19,6 +21,7 @@ struct RunPlace {
   record::RunSpec spec;             // resolved: nothing is `auto` that must be known before training
   std::filesystem::path directory;  // of the run
   RunClock clock;
+  Disturbances disturbances;  // of this rank, for tests
 };
 
 // This rank's part of a run; all ranks of the session make one with the same spec. Events go to `events`.
@@ -34,6 +37,7 @@ class TrainingRun {
   void announce();
   void load_data();
   void open_communicator();
+  std::unique_ptr<comm::Communicator> open_agreement_channel(comm::OpenOptions options);
   void build();
   Ending train();
   void conclude(const Trainer& trainer, Ending ending);
@@ -52,6 +56,8 @@ class TrainingRun {
   double load_seconds_ = 0;
 
   Placement placement_;
+  std::unique_ptr<measure::TraceRecorder> trace_;  // null: none is asked for
+  std::unique_ptr<parallel::ComputeQueue> compute_;
   std::unique_ptr<measure::StepTimer> timer_;
   measure::UtilisationSampler utilisation_;
   std::unique_ptr<comm::Communicator> communicator_;  // null: one worker
@@ -61,6 +67,7 @@ class TrainingRun {
   std::unique_ptr<models::StatisticsExchange> statistics_;
   std::unique_ptr<models::LayerFactory> layers_;
   std::optional<Network> network_;
+  std::unique_ptr<models::UnitHooks> sleeper_;
   std::unique_ptr<parallel::Strategy> strategy_;
   std::unique_ptr<Optimizer> optimizer_;
 };

@@ -22,7 +22,7 @@ std::string offered(const std::string& words) {
 
 TEST(BashCompletion, offers_commands) {
   EXPECT_EQ(offered("be"), "bench\n");
-  EXPECT_EQ(offered("''"), "bench doctor backends completion\n");
+  EXPECT_EQ(offered("''"), "train bench doctor models data backends runs completion\n");
 }
 
 TEST(BashCompletion, offers_the_flags_of_the_command_that_was_typed) {
@@ -37,6 +37,15 @@ TEST(BashCompletion, offers_backends_collectives_types_and_reductions) {
   EXPECT_EQ(offered("bench -d bf"), "bf16\n");
   EXPECT_EQ(offered("bench --op m"), "mean max min\n");
   EXPECT_EQ(offered("completion ''"), "bash\n");
+}
+
+TEST(BashCompletion, offers_the_fields_of_a_spec_and_their_values) {
+  EXPECT_EQ(offered("train --first"), "--first-bucket-bytes\n");
+  EXPECT_EQ(offered("train --model lenet"), "lenet5\n");
+  EXPECT_EQ(offered("train --data fa"), "fashion-mnist\n");
+  EXPECT_EQ(offered("train --no-m"), "--no-measure\n");
+  EXPECT_EQ(offered("train --set batch_"), "batch_size=\n");
+  EXPECT_EQ(offered("runs ''"), "list show rm\n");
 }
 
 TEST(BashCompletion, continues_a_list_after_its_last_comma) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/cli/bench/plan_check.h"
 
 namespace lockstep::cli {
 namespace {
@@ -107,6 +108,27 @@ TEST(BenchOptionsTest, contradictions_are_refused) {
   options.collectives = {Collective::all_reduce};
   options.min_bytes = options.max_bytes + 1;
   EXPECT_THROW(options.complete(), base::UsageError);
+}
+
+TEST(BenchPlanCheck, equal_plans_differ_in_nothing) {
+  const BenchOptions options = options_for({Collective::all_reduce});
+  EXPECT_EQ(plan_difference(plan_words(options), 1, plan_text(plan_words(options)), 0), "");
+}
+
+TEST(BenchPlanCheck, every_flag_that_differs_is_named_with_both_values) {
+  BenchOptions mine = options_for({Collective::all_reduce});
+  BenchOptions theirs = mine;
+  mine.types = {comm::ElementType::f64};
+  theirs.types = {comm::ElementType::f32};
+  mine.max_bytes = 8192;
+  theirs.max_bytes = 4096;
+  EXPECT_EQ(plan_difference(plan_words(mine), 2, plan_text(plan_words(theirs)), 0),
+            "--dtype is f64 on rank 2 and f32 on rank 0; --max-bytes is 8192 on rank 2 and 4096 on rank 0");
+}
+
+TEST(BenchPlanCheck, what_another_version_says_is_not_taken_for_a_flag) {
+  const PlanWords mine = plan_words(options_for({Collective::all_reduce}));
+  EXPECT_EQ(plan_difference(mine, 1, "--something else\n", 0), "rank 1 and rank 0 are of different versions");
 }
 
 }  // namespace

@@ -93,6 +93,14 @@ TEST(Bench, prints_the_table_on_standard_output_and_nothing_else) {
   EXPECT_EQ(run.err, "");
 }
 
+TEST(Bench, writes_the_document_to_a_file_beside_the_table) {
+  const ProgramRun run = run_shell("file=$(mktemp)\n" + program() +
+                                   " bench allreduce --workers 2 -b 1K -e 1K -n 5 --json-file $file "
+                                   ">&2 && cat $file; rm $file");
+  EXPECT_THAT(run.err, StartsWith("# lockstep bench "));
+  EXPECT_EQ(nlohmann::json::parse(run.out)["kind"], "bench");
+}
+
 TEST(Bench, shows_progress_on_a_terminal_and_takes_it_away_before_the_results) {
   const std::string bench = program() + " bench allreduce --workers 2 -b 1K -e 4K -n 5";
   const std::string out = run_shell("TERM=xterm script -qec \"" + bench + "\" /dev/null").out;
@@ -124,6 +132,12 @@ TEST(Bench, refuses_what_cannot_be_run_with_the_reason) {
       {"send --workers 1", 3, "send needs two ranks"},
       {"allreduce --backend local,shm", 3, "Bench it on its own"},
       {"allreduce --algorithm gloo:ring --backend shm", 2, "not asked for"},
+      {"allreduce --backend ''", 2, "--backend: a name is needed"},
+      {"allreduce -i 0", 2, "--step: a step of nothing"},
+      {"allreduce --root 1", 2, "--root is for collectives that have one"},
+      {"broadcast --op max", 2, "--op is for collectives that reduce"},
+      {"allreduce --log-dir /dev/null/x", 3, "logs cannot be kept in /dev/null/x"},
+      {"allreduce --json-file /dev/null/x", 3, "no file can be written there"},
   };
   for (const auto& [line, code, expected] : refusals) {
     const ProgramRun run = run_lockstep(std::string("bench ") + line);

@@ -17,12 +17,9 @@ using comm::ReduceOp;
 namespace kernels = comm::kernels;
 
 std::vector<const kernels::Table*> usable_tables() {
-  std::vector<const kernels::Table*> tables = {&kernels::baseline()};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c")) tables.push_back(&kernels::avx2());
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl"))
-    tables.push_back(&kernels::avx512());
-  return tables;
+  const kernels::Table* tables[kernels::kMostTables] = {};
+  const int count = kernels::usable(tables);
+  return {tables, tables + count};
 }
 
 // Random bits that are ordinary numbers in every type.

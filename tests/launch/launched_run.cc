@@ -106,6 +106,10 @@ LaunchedRun::Result run_ranks(std::vector<std::string> settings, std::vector<std
   return LaunchedRun(std::move(settings), std::move(actions)).wait();
 }
 
+bool vanishes_soon(const fs::path& path) {
+  return wait_until([&path] { return !fs::exists(path); });
+}
+
 bool ends_soon(pid_t pid) {
   return wait_until([pid] { return state_of(pid) == '-' || state_of(pid) == 'Z'; });
 }

@@ -50,6 +50,9 @@ class LaunchedRun {
 // Runs to the end.
 LaunchedRun::Result run_ranks(std::vector<std::string> settings, std::vector<std::string> actions);
 
+// Whether a file or directory is removed within a generous time.
+bool vanishes_soon(const std::filesystem::path& path);
+
 // Whether the process ends (a zombie has) within a generous time.
 bool ends_soon(pid_t pid);
 

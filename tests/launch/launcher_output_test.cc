@@ -51,10 +51,19 @@ TEST(Launcher, keeps_a_log_of_every_rank_that_wrote) {
 }
 
 TEST(Launcher, goes_on_without_logs_where_they_cannot_be_written) {
-  const auto run = run_ranks({"workers=2", "logs=/dev/null/logs"}, {"out=result"});
+  setenv("LOCKSTEP_STORE", "/dev/null", 1);
+  const auto run = run_ranks({"workers=2", "logs="}, {"out=result"});
+  unsetenv("LOCKSTEP_STORE");
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.output, "result\n");
-  EXPECT_THAT(run.error, HasSubstr("warning: cannot write /dev/null/logs/rank"));
+  EXPECT_THAT(run.error, HasSubstr("warning: cannot write /dev/null/logs/"));
+}
+
+TEST(Launcher, does_not_start_where_logs_were_asked_for_and_cannot_be_written) {
+  const auto run = run_ranks({"workers=2", "logs=/dev/null/logs"}, {"out=result"});
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_EQ(run.output, "");
+  EXPECT_THAT(run.error, HasSubstr("logs cannot be kept in /dev/null/logs: Not a directory"));
 }
 
 TEST(Launcher, a_run_that_goes_well_says_nothing_of_its_own) {

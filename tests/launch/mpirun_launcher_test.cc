@@ -96,13 +96,13 @@ TEST(MpirunLauncher, an_interrupt_ends_all_ranks) {
   for (const pid_t pid : pids) EXPECT_TRUE(ends_soon(pid));
 }
 
-TEST(MpirunLauncher, a_killed_launcher_leaves_no_rank) {
+TEST(MpirunLauncher, a_killed_launcher_leaves_no_rank_and_no_file) {
   LaunchedRun run(through_mpirun(2), {"0:where=@", "pid=@", "1:kill=19", "sleep=60"});
   const auto pids = run.rank_pids(2);
   run.signal(SIGKILL);
   run.wait();
   for (const pid_t pid : pids) EXPECT_TRUE(ends_soon(pid));
-  std::filesystem::remove_all(run.await_file("where"));  // as the next launcher would
+  EXPECT_TRUE(vanishes_soon(run.await_file("where")));
 }
 
 TEST(MpirunLauncher, a_killed_mpirun_leaves_no_rank_and_is_named) {
@@ -115,6 +115,15 @@ TEST(MpirunLauncher, a_killed_mpirun_leaves_no_rank_and_is_named) {
   EXPECT_THAT(result.error,
               HasSubstr("error: mpirun, which started the ranks, was killed by signal 9 (SIGKILL)"));
   for (const pid_t pid : pids) EXPECT_TRUE(ends_soon(pid));
+}
+
+TEST(MpirunLauncher, works_without_a_search_path) {
+  const std::string path = getenv("PATH");
+  unsetenv("PATH");
+  const auto run = run_ranks(through_mpirun(2), {"out=result"});
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_EQ(run.output, "result\n");
 }
 
 TEST(MpirunLauncher, without_mpirun_the_backend_is_missing) {

@@ -2,10 +2,15 @@
 #include "lockstep/launch/private_directory.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <utime.h>
 
+#include <array>
 #include <fstream>
+#include <string>
 
 namespace lockstep::launch {
 namespace {
@@ -33,6 +38,28 @@ TEST(PrivateDirectory, one_that_a_killed_launcher_left_is_removed_and_one_in_use
   const PrivateDirectory next;
   EXPECT_FALSE(fs::exists(abandoned));
   EXPECT_TRUE(fs::exists(in_use.path()));
+}
+
+TEST(PrivateDirectory, goes_when_its_owner_is_killed) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t owner = fork();
+  if (owner == 0) {
+    const PrivateDirectory directory;
+    std::ofstream(directory.path() / "file") << "x";
+    const std::string path = directory.path().string();
+    [[maybe_unused]] const ssize_t ignored = write(ends[1], path.data(), path.size());
+    pause();
+  }
+  std::array<char, 256> text{};
+  ASSERT_GT(read(ends[0], text.data(), text.size() - 1), 0);
+  EXPECT_TRUE(fs::exists(text.data()));
+  kill(owner, SIGKILL);
+  waitpid(owner, nullptr, 0);
+  for (int tries = 0; tries < 500 && fs::exists(text.data()); ++tries) usleep(10'000);
+  EXPECT_FALSE(fs::exists(text.data()));
+  close(ends[0]);
+  close(ends[1]);
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ using SlicesByTrack = std::map<std::pair<int, int>, std::vector<nlohmann::json>>
 inline SlicesByTrack slices_of(const nlohmann::json& trace) {
   SlicesByTrack slices;
   for (const nlohmann::json& event : trace.at("traceEvents"))
-    if (event.at("ph") == "X") slices[{event.at("pid"), event.at("tid")}].push_back(event);
+    if (event.at("ph") == "X")
+      slices[{event.at("pid").get<int>(), event.at("tid").get<int>()}].push_back(event);
   return slices;
 }
 

@@ -1,7 +1,12 @@
 #include "lockstep/cli/bench/bench_conclusion.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
 #include "lockstep/cli/bench/bench_json.h"
 #include "lockstep/cli/bench/bench_table.h"
@@ -9,14 +14,44 @@
 #include "lockstep/cli/version.h"
 
 namespace lockstep::cli {
+namespace {
+
+// Whole or not at all: a draft is renamed into place.
+void write_document(const std::filesystem::path& file, const std::string& text) {
+  const std::filesystem::path draft = fmt::format("{}.{}", file.string(), ::getpid());
+  std::ofstream stream(draft);
+  stream << text;
+  stream.close();
+  std::error_code error;
+  if (stream) std::filesystem::rename(draft, file, error);
+  if (stream && !error) return;
+  const std::string reason = error ? error.message() : base::errno_text();
+  std::filesystem::remove(draft, error);
+  throw base::StoreError(fmt::format("the results cannot be written to {}: {}", file.string(), reason));
+}
+
+}  // namespace
+
+void require_place_for(const std::filesystem::path& json_file) {
+  if (json_file.empty()) return;
+  const std::filesystem::path directory = json_file.has_parent_path() ? json_file.parent_path() : ".";
+  std::error_code ignored;
+  const bool writable = std::filesystem::is_directory(directory, ignored) &&
+                        !std::filesystem::is_directory(json_file, ignored) &&
+                        ::access(directory.c_str(), W_OK | X_OK) == 0;
+  if (!writable)
+    throw base::ConfigError(fmt::format("--json-file {}: no file can be written there.", json_file.string()));
+}
 
 void conclude_bench(const BenchOptions& options, BenchReport report, const std::string& rank_source,
                     const Console& console) {
   report.version = version();
   report.machine = run_machine();
   report.rank_source = rank_source;
+  const std::string document = bench_json(report).dump(2) + "\n";
+  if (!options.json_file.empty()) write_document(options.json_file, document);
   try {
-    console.print(options.json ? bench_json(report).dump(2) + "\n" : bench_table(report));
+    console.print(options.json ? document : bench_table(report));
   } catch (const ReaderGone&) {
     base::log_debug("the reader of the results is gone");
   }

@@ -1,6 +1,7 @@
 // The end of a bench: prints what was found and says whether it is good enough.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "lockstep/cli/bench/bench_options.h"
@@ -9,8 +10,12 @@
 
 namespace lockstep::cli {
 
-// Adds version, machine and who said which rank is which, and prints a table or JSON; a reader that has gone
-// away ends that quietly. Then throws VerificationError or ThresholdError if there is reason to.
+// Throws ConfigError when --json-file names a place where no file can be written; for before the bench.
+void require_place_for(const std::filesystem::path& json_file);
+
+// Adds version, machine and who said which rank is which, writes the file that was asked for and prints a
+// table or JSON; a reader that has gone away ends that quietly. Then throws VerificationError or
+// ThresholdError if there is reason to.
 void conclude_bench(const BenchOptions& options, BenchReport report, const std::string& rank_source,
                     const Console& console);
 

@@ -100,6 +100,14 @@ Setter algorithm_setter(BenchOptions& options) {
   };
 }
 
+Setter step_setter(BenchOptions& options) {
+  return [&options](const std::string& typed) {
+    bytes(options.step_bytes)(typed);
+    if (options.step_bytes == 0)
+      throw base::UsageError("a step of nothing never gets from one size to the next.");
+  };
+}
+
 std::vector<Flag> what_flags(BenchOptions& options) {
   const std::vector<std::string> collectives = names_and_all(benchable_collectives());
   const std::vector<comm::ElementType> types = all_values<comm::ElementType>(comm::kElementTypeCount);
@@ -169,7 +177,7 @@ std::vector<Flag> size_flags(BenchOptions& options) {
       {.names = "-i,--step",
        .value = "SIZE",
        .help = "or each payload SIZE larger",
-       .set = bytes(options.step_bytes)},
+       .set = step_setter(options)},
       {.names = "-n,--iterations",
        .value = "N",
        .help = "operations timed per size (default: about 0.3 s)",
@@ -240,6 +248,10 @@ std::vector<Flag> run_flags(BenchOptions& options) {
        .known_values = progress,
        .set = one_of(options.progress, progress)},
       {.names = "--json", .help = "print one JSON document", .set = turn_on(options.json)},
+      {.names = "--json-file",
+       .value = "FILE",
+       .help = "write that document to a file, whatever is printed",
+       .set = path(options.json_file)},
   };
 }
 

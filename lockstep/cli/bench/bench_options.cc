@@ -6,12 +6,17 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/units.h"
+#include "lockstep/cli/bench/bench_plan.h"
 
 namespace lockstep::cli {
 namespace {
 
 void require(bool condition, const std::string& complaint) {
   if (!condition) throw base::UsageError(complaint);
+}
+
+bool any_of(const std::vector<measure::Collective>& collectives, bool (*condition)(measure::Collective)) {
+  return std::any_of(collectives.begin(), collectives.end(), condition);
 }
 
 template <typename Value>
@@ -33,6 +38,10 @@ void drop_repetitions(std::vector<Value>& list) {
 void BenchOptions::complete() {
   require(!collectives.empty(),
           "which collective? For example: lockstep bench allreduce. There is also `all`.");
+  require(!root || any_of(collectives, has_root),
+          "--root is for collectives that have one: reduce, broadcast, gather and scatter.");
+  require(ops.empty() || any_of(collectives, reduces),
+          "--op is for collectives that reduce: all_reduce, reduce and reduce_scatter.");
   set_default<std::string>(backends, "shm");
   set_default(types, comm::ElementType::f32);
   set_default(ops, comm::ReduceOp::sum);

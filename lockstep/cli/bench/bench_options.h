@@ -32,7 +32,7 @@ struct BenchOptions {
   bool check = true;
   std::vector<comm::ElementType> types;  // empty: f32
   std::vector<comm::ReduceOp> ops;       // empty: sum
-  int root = 0;
+  std::optional<int> root;               // none: 0, where there is one
   BufferChoice buffer = BufferChoice::automatic;
   base::Nanoseconds timeout = std::chrono::seconds(60);
   base::Nanoseconds join_timeout = std::chrono::seconds(60);
@@ -43,6 +43,7 @@ struct BenchOptions {
   std::filesystem::path log_directory;
   int threads = 0;
   bool json = false;
+  std::filesystem::path json_file;  // the JSON document goes there too
   std::string progress = "auto";
 
   // Fills the defaults that depend on what was not given, and throws UsageError where values contradict each

@@ -70,15 +70,15 @@ std::vector<Cell> plan_cells(const BenchOptions& options, int world) {
     }
     for (const comm::ElementType type : options.types)
       for (const comm::ReduceOp op : ops_for(collective, options))
-        add_sizes(cells, {collective, type, op, has_root(collective) ? options.root : 0, 0}, options, world);
+        add_sizes(cells, {collective, type, op, has_root(collective) ? options.root.value_or(0) : 0, 0},
+                  options, world);
   }
   return cells;
 }
 
 void check_world(const BenchOptions& options, int world) {
-  const bool rooted = std::any_of(options.collectives.begin(), options.collectives.end(), has_root);
-  if (rooted && options.root >= world)
-    throw base::ConfigError(fmt::format("--root {}: there is no such rank among {}.", options.root, world));
+  if (options.root.value_or(0) >= world)
+    throw base::ConfigError(fmt::format("--root {}: there is no such rank among {}.", *options.root, world));
   const bool sends = std::find(options.collectives.begin(), options.collectives.end(), Collective::send) !=
                      options.collectives.end();
   if (sends && world < 2) throw base::ConfigError("send needs two ranks, and there is one: use --workers 2.");

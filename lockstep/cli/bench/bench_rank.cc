@@ -3,6 +3,7 @@
 #include "lockstep/base/log.h"
 #include "lockstep/cli/bench/bench_conclusion.h"
 #include "lockstep/cli/bench/bench_runner.h"
+#include "lockstep/cli/bench/plan_check.h"
 
 namespace lockstep::cli {
 namespace {
@@ -37,6 +38,7 @@ void log_identity(const comm::Identity& identity) {
 }
 
 BenchReport measure(const BenchOptions& options, const comm::Registry& registry, comm::Session& session) {
+  require_same_plan(options, session);
   Progress progress(session.group().rank == 0 ? options.progress : "none");
   return BenchRunner(options, open_backends(options, registry, session), &progress).run();
 }

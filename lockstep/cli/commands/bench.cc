@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lockstep/base/error.h"
+#include "lockstep/cli/bench/bench_conclusion.h"
 #include "lockstep/cli/bench/bench_launch.h"
 #include "lockstep/cli/bench/bench_memory.h"
 #include "lockstep/cli/bench/bench_plan.h"
@@ -61,6 +62,7 @@ std::vector<Example> BenchCommand::examples() const {
 
 int BenchCommand::run(const Invocation& invocation) {
   options_.complete();
+  require_place_for(options_.json_file);
   const comm::Registry registry(comm::default_plugin_directory());
   require_available(registry, options_.backends);
   const bool replicas = inside_one_process(options_.backends);

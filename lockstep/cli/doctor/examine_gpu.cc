@@ -89,7 +89,7 @@ Finding examine_mps() {
 Findings examine_gpu() {
   return {
       examine_library("cuda", "libcuda.so.1", ask_driver, "Install NVIDIA's driver, or use --device cpu."),
-      examine_library("nccl", "libnccl.so.2", ask_nccl, "Only backend nccl needs it: install libnccl2."),
+      examine_library("libnccl", "libnccl.so.2", ask_nccl, "Only backend nccl needs it: install libnccl2."),
       examine_mps()};
 }
 

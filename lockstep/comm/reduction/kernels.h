@@ -17,7 +17,13 @@ struct Table {
 };
 
 const Table& baseline();
+// On x86-64 only.
 const Table& avx2();
 const Table& avx512();
+
+// Those that this processor can run, the fastest last; returns how many. In usable_x86.cc or usable_other.cc,
+// as CMakeLists.txt chooses.
+inline constexpr int kMostTables = 3;
+int usable(const Table* (&tables)[kMostTables]);
 
 }  // namespace lockstep::comm::kernels

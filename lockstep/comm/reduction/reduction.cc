@@ -5,16 +5,13 @@
 namespace lockstep::comm {
 namespace {
 
-const kernels::Table& best_table() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-    return kernels::avx512();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c")) return kernels::avx2();
-  return kernels::baseline();
+const kernels::Table& fastest_table() {
+  const kernels::Table* tables[kernels::kMostTables] = {};
+  return *tables[kernels::usable(tables) - 1];
 }
 
 const kernels::Table& table() {
-  static const kernels::Table& chosen = best_table();
+  static const kernels::Table& chosen = fastest_table();
   return chosen;
 }
 

@@ -73,10 +73,16 @@ std::string told_by(int rank, const std::string& message) {
   return message.starts_with(prefix) ? message : prefix + ": " + message;
 }
 
+bool any_operation_begun(const Evidence& evidence) {
+  return std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [](const RankEvidence& rank) {
+    return rank.position && !rank.position->description.empty();
+  });
+}
+
 Verdict blame_report(const Evidence& evidence, int culprit) {
   const FailureReport& report = *evidence_of(evidence, culprit).report;
   std::string message = told_by(culprit, report.message);
-  if (report.kind == Kind::disagreement)
+  if (report.kind == Kind::disagreement && any_operation_begun(evidence))
     message += ". When it was found, " + positions_text(evidence, {}) + ".";
   return {culprit, report.kind, report.exit_code, message};
 }

@@ -10,6 +10,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +23,16 @@ inline constexpr std::size_t kLine = 64;                // a cache line
 inline constexpr std::size_t kSmallBytes = 16 * 1024;   // largest contribution of a one-shot operation
 inline constexpr std::size_t kSmallReads = 64 * 1024;   // most that one rank reads in one
 inline constexpr std::size_t kPieceBytes = 512 * 1024;  // what a staged operation stages at a time, per rank
-inline constexpr std::size_t kMailBytes = 64 * 1024;    // half of a mailbox
+inline constexpr std::size_t kMostMailBytes = 64 * 1024;  // half of a mailbox in a small world
+inline constexpr std::size_t kLeastMailBytes = 1024;      // and in a large one
+
+// Half of a mailbox. There is one for every pair of ranks, so that halves shrink as the world grows: all
+// mailboxes together take 256 MiB of address space (not of memory) up to 360 ranks, and 37 GiB for 4096.
+constexpr std::size_t mail_bytes(int world) {
+  constexpr std::size_t kTogether = std::size_t{256} << 20;
+  const auto n = static_cast<std::size_t>(world);
+  return std::clamp(kTogether / (2 * n * n) / kLine * kLine, kLeastMailBytes, kMostMailBytes);
+}
 
 // Where a buffer lies, in a form that other ranks understand. Segment -1: nowhere they can reach.
 struct Address {
@@ -53,7 +63,8 @@ struct alignas(kLine) Slot {
   alignas(kLine) cpu_set_t cores;           // that the rank may run on, written once
 };
 
-// One direction between two ranks. `posted` and `taken` count halves written and read.
+// One direction between two ranks; its two halves follow it. `posted` and `taken` count halves written and
+// read.
 struct alignas(kLine) Mailbox {
   std::atomic<std::uint32_t> posted;
   std::atomic<std::uint32_t> posted_sleepers;
@@ -62,13 +73,16 @@ struct alignas(kLine) Mailbox {
   Address source;  // reachable: the receiver copies from there, nothing is staged
   alignas(kLine) std::atomic<std::uint32_t> taken;
   std::atomic<std::uint32_t> taken_sleepers;
-  alignas(kLine) std::byte halves[2][kMailBytes];
 };
 
 struct alignas(kLine) Header {
   std::atomic<std::uint32_t> aborted;  // 1 + the rank that aborted
   std::atomic<std::uint32_t> lost;     // 1 + the rank whose process was first found to have ended
 };
+
+inline bool point_to_point(Collective collective) {
+  return collective == Collective::send || collective == Collective::receive;
+}
 
 // Finds the parts of a control block of `world` ranks that starts at `base`.
 class ControlBlock {
@@ -88,17 +102,22 @@ class ControlBlock {
   std::byte* staged_result(int rank, std::size_t piece) const {
     return large(rank) + (2 + piece % 2) * kPieceBytes;
   }
-  Mailbox& mailbox(int from, int to) const {
-    return reinterpret_cast<Mailbox*>(
-        mailboxes())[static_cast<std::size_t>(from) * world_ + static_cast<std::size_t>(to)];
+  Mailbox& mailbox(int from, int to) const { return *reinterpret_cast<Mailbox*>(mailbox_begin(from, to)); }
+  std::byte* mailbox_half(int from, int to, std::size_t half) const {
+    return mailbox_begin(from, to) + sizeof(Mailbox) + half % 2 * half_bytes();
   }
+  std::size_t half_bytes() const { return mail_bytes(static_cast<int>(world_)); }
 
  private:
   static constexpr std::size_t kAreaBytes = 2 * kSmallBytes + 4 * kPieceBytes;
   std::byte* areas() const { return base_ + sizeof(Header) + world_ * sizeof(Slot); }
   std::byte* area(int rank) const { return areas() + static_cast<std::size_t>(rank) * kAreaBytes; }
   std::byte* large(int rank) const { return area(rank) + 2 * kSmallBytes; }
-  std::byte* mailboxes() const { return areas() + world_ * kAreaBytes; }
+  static std::size_t mailbox_bytes(int world) { return sizeof(Mailbox) + 2 * mail_bytes(world); }
+  std::byte* mailbox_begin(int from, int to) const {
+    const std::size_t number = static_cast<std::size_t>(from) * world_ + static_cast<std::size_t>(to);
+    return areas() + world_ * kAreaBytes + number * mailbox_bytes(static_cast<int>(world_));
+  }
 
   std::byte* base_;
   std::size_t world_;
@@ -106,7 +125,7 @@ class ControlBlock {
 
 inline std::size_t ControlBlock::bytes(int world) {
   const auto n = static_cast<std::size_t>(world);
-  return sizeof(Header) + n * sizeof(Slot) + n * kAreaBytes + n * n * sizeof(Mailbox);
+  return sizeof(Header) + n * sizeof(Slot) + n * kAreaBytes + n * n * mailbox_bytes(world);
 }
 
 }  // namespace lockstep::comm::shared

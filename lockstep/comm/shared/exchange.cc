@@ -23,17 +23,21 @@ std::uint64_t signature_of(const Descriptor& d) {
   return mix(mix(hash, d.payload_bytes), d.counts_hash);
 }
 
+// Without the number of the operation: the channel counts some of its own among them, and the run's server
+// adds the number that the rank itself would name.
 std::string describe(const Descriptor& d) {
   Operation operation;
   operation.collective = d.collective;
   operation.reduce_op = d.reduce_op;
   operation.root = d.root;
   operation.input = {nullptr, d.payload_bytes, d.type, Place::host};
-  return fmt::format("{} (operation {})", comm::describe(operation), d.sequence);
+  return comm::describe(operation);
 }
 
-bool point_to_point(Collective collective) {
-  return collective == Collective::send || collective == Collective::receive;
+// "all_reduce (sum) of 10 f32", and how far it is ahead where that is all that differs.
+std::string describe_beside(const Descriptor& d, const Descriptor& other) {
+  if (d.sequence <= other.sequence) return describe(d);
+  return fmt::format("{}, {} operations further", describe(d), d.sequence - other.sequence);
 }
 
 }  // namespace
@@ -118,7 +122,8 @@ void Exchange::require_agreement() const {
     throw base::CommError(
         base::CommError::Kind::disagreement,
         fmt::format("ranks disagree over {}: rank {} is in {}, rank {} in {}", channel_.backend(), rank(),
-                    describe(descriptor(rank())), r, describe(descriptor(r))));
+                    describe_beside(descriptor(rank()), descriptor(r)), r,
+                    describe_beside(descriptor(r), descriptor(rank()))));
   }
 }
 

@@ -11,64 +11,68 @@
 namespace lockstep::comm::shared {
 namespace {
 
-std::size_t halves_of(std::size_t bytes) {
-  return std::max<std::size_t>(1, (bytes + kMailBytes - 1) / kMailBytes);
-}
+// How a message of `bytes` is cut into pieces that fit into a half.
+struct Cut {
+  std::size_t bytes;
+  std::size_t half_bytes;
 
-Part half_of(std::size_t bytes, std::size_t k) {
-  const std::size_t begin = k * kMailBytes;
-  return {begin, std::min(kMailBytes, bytes - begin)};
-}
+  std::size_t pieces() const { return std::max<std::size_t>(1, (bytes + half_bytes - 1) / half_bytes); }
+  Part piece(std::size_t k) const {
+    const std::size_t begin = k * half_bytes;
+    return {begin, std::min(half_bytes, bytes - begin)};
+  }
+};
 
 }  // namespace
 
 void Exchange::send() {
   Mailbox& box = block().mailbox(rank(), operation_.root);
-  const std::size_t bytes = operation_.input.bytes;
+  const Cut cut{operation_.input.bytes, block().half_bytes()};
   const std::uint32_t first = box.posted.load(std::memory_order_relaxed);
-  const Address source = bytes > 2 * kMailBytes ? channel_.fabric_->address_of(operation_.input) : Address{};
+  const Address source = cut.pieces() > 2 ? channel_.fabric_->address_of(operation_.input) : Address{};
   channel_.waiter_.wait(box.taken, box.taken_sleepers,
                         first);  // the message before this one is out of the way
-  box.message_bytes = bytes;
+  box.message_bytes = cut.bytes;
   box.type = operation_.type();
   box.source = source;
-  const std::size_t halves = source.reachable() ? 1 : halves_of(bytes);
+  const std::size_t halves = source.reachable() ? 1 : cut.pieces();
   for (std::size_t k = 0; k < halves; ++k) {
     const auto number = first + static_cast<std::uint32_t>(k);
     if (!source.reachable()) {
       if (k >= 2) channel_.waiter_.wait(box.taken, box.taken_sleepers, number - 1);
-      copy_own(box.halves[k % 2], input() + half_of(bytes, k).offset_bytes, half_of(bytes, k).bytes);
+      copy_own(block().mailbox_half(rank(), operation_.root, k), input() + cut.piece(k).offset_bytes,
+               cut.piece(k).bytes);
     }
     publish(box.posted, box.posted_sleepers, number + 1);
   }
   // A short message is in the box, and the sender may go on; a long one must have been fetched.
   if (source.reachable() || halves > 2)
     channel_.waiter_.wait(box.taken, box.taken_sleepers, first + static_cast<std::uint32_t>(halves));
-  count(bytes);
+  count(cut.bytes);
 }
 
 void Exchange::receive() {
   const int from = operation_.root;
   Mailbox& box = block().mailbox(from, rank());
-  const std::size_t bytes = operation_.output.bytes;
+  const Cut cut{operation_.output.bytes, block().half_bytes()};
   const std::uint32_t first = box.taken.load(std::memory_order_relaxed);
   const base::TimePoint before = base::now();
   channel_.waiter_.wait(box.posted, box.posted_sleepers, first + 1);
   movement_.peer_wait = base::now() - before;
-  if (box.message_bytes != bytes || box.type != operation_.type())
+  if (box.message_bytes != cut.bytes || box.type != operation_.type())
     throw base::CommError(
         base::CommError::Kind::disagreement,
         fmt::format("rank {} is in {}, but rank {} sends {} bytes of {}", rank(), comm::describe(operation_),
                     from, box.message_bytes, name_of(box.type)));
   if (box.source.reachable()) {
-    copy_own(output(), channel_.fabric_->resolve(from, box.source), bytes);
+    copy_own(output(), channel_.fabric_->resolve(from, box.source), cut.bytes);
     publish(box.taken, box.taken_sleepers, first + 1);
     return;
   }
-  for (std::size_t k = 0; k < halves_of(bytes); ++k) {
+  for (std::size_t k = 0; k < cut.pieces(); ++k) {
     const auto number = first + static_cast<std::uint32_t>(k);
     channel_.waiter_.wait(box.posted, box.posted_sleepers, number + 1);
-    copy_own(output() + half_of(bytes, k).offset_bytes, box.halves[k % 2], half_of(bytes, k).bytes);
+    copy_own(output() + cut.piece(k).offset_bytes, block().mailbox_half(from, rank(), k), cut.piece(k).bytes);
     publish(box.taken, box.taken_sleepers, number + 1);
   }
 }

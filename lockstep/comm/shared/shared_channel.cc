@@ -78,7 +78,7 @@ measure::Movement SharedChannel::execute(const Operation& operation, base::Deadl
 }
 
 std::string SharedChannel::running() const {
-  return fmt::format("{} (operation {})", describe(*running_), sequence_);
+  return describe(*running_);
 }
 
 void SharedChannel::check_still_possible() const {
@@ -93,9 +93,11 @@ void SharedChannel::check_still_possible() const {
   if (base::now() >= give_up_at_) fail_timed_out();
 }
 
-// The rank whose process ended first, as far as anybody noticed: ranks that end because of it are not to
-// blame.
+// In a collective, the rank whose process ended first, as far as anybody noticed: ranks that end because of
+// it are not to blame. Between two ranks only the other one matters: a third may have finished and left.
 std::optional<int> SharedChannel::lost_rank() const {
+  if (point_to_point(running_->collective))
+    return fabric_->alive(running_->root) ? std::nullopt : std::optional(running_->root);
   std::atomic<std::uint32_t>& lost = block_.header().lost;
   for (int rank = 0; rank < group_.world && lost.load(std::memory_order_acquire) == 0; ++rank) {
     std::uint32_t nobody = 0;
@@ -145,14 +147,16 @@ std::unique_ptr<Channel> SharedChannel::split(int colour, int key, base::Deadlin
   return std::make_unique<SharedChannel>(std::move(made), group, deadline);
 }
 
+// Wakes whoever waits for this rank. The others look by themselves within 20 ms; waking them would touch a
+// page for every pair of ranks.
 void SharedChannel::abort() noexcept {
   block_.header().aborted.store(static_cast<std::uint32_t>(group_.rank) + 1, std::memory_order_release);
   for (int rank = 0; rank < group_.world; ++rank) {
     wake_all(block_.slot(rank).arrived);
-    for (int to = 0; to < group_.world; ++to) {
-      wake_all(block_.mailbox(rank, to).posted);
-      wake_all(block_.mailbox(rank, to).taken);
-    }
+    wake_all(block_.mailbox(group_.rank, rank).posted);
+    wake_all(block_.mailbox(group_.rank, rank).taken);
+    wake_all(block_.mailbox(rank, group_.rank).posted);
+    wake_all(block_.mailbox(rank, group_.rank).taken);
   }
 }
 

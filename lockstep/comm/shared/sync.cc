@@ -7,6 +7,8 @@
 
 #include <climits>
 
+#include "lockstep/comm/shared/cpu_pause.h"
+
 namespace lockstep::comm::shared {
 namespace {
 
@@ -21,10 +23,6 @@ std::uint32_t* word(std::atomic<std::uint32_t>& counter) {
 void sleep_on(std::atomic<std::uint32_t>& counter, std::uint32_t seen) {
   const timespec limit{0, kSleepNanoseconds};
   ::syscall(SYS_futex, word(counter), FUTEX_WAIT, seen, &limit, nullptr, 0);
-}
-
-void pause() {
-  __builtin_ia32_pause();
 }
 
 }  // namespace
@@ -43,7 +41,7 @@ void wake_all(std::atomic<std::uint32_t>& counter) {
 void Waiter::wait_slowly(std::atomic<std::uint32_t>& counter, std::atomic<std::uint32_t>& sleepers,
                          std::uint32_t target) const {
   for (int spin = 0; spin < spins_; ++spin) {
-    pause();
+    cpu_pause();
     if (reached(counter.load(std::memory_order_acquire), target)) return;
   }
   for (;;) {

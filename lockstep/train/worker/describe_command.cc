@@ -1,3 +1,4 @@
+// `lockstep-worker describe`: what this worker has, for the catalogue to be compared with.
 #include <ATen/ATen.h>
 #include <torch/version.h>
 

@@ -39,6 +39,7 @@ int run(const Words& words) {
 int main(int argc, char** argv) {
   lockstep::launch::adopt_rank_output();
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   try {
     return run({argv + 1, argv + argc});
   } catch (const lockstep::base::Error& error) {

@@ -1,3 +1,4 @@
+// `lockstep-worker train`: joins the run, and trains this rank's part of it.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
@@ -7,8 +8,9 @@
 #include "lockstep/base/error.h"
 #include "lockstep/comm/registry.h"
 #include "lockstep/comm/session.h"
+#include "lockstep/measure/torch/counting_allocator.h"
 #include "lockstep/train/failure.h"
-#include "lockstep/train/memory/counting_allocator.h"
+#include "lockstep/train/same_run.h"
 #include "lockstep/train/training_run.h"
 #include "lockstep/train/worker/arguments.h"
 #include "lockstep/train/worker/commands.h"
@@ -40,20 +42,20 @@ void hold_back_signals() {
 RunPlace meet(comm::Session& session, const record::RunSpec& spec,
               const std::optional<std::string>& directory) {
   const base::Deadline deadline(base::from_seconds(spec.timeout.count));
-  const std::string hash = record::spec_hash(spec);
+  const nlohmann::json mine = nlohmann::json::parse(record::canonical_json(spec));
   if (session.group().rank == 0) {
     const nlohmann::json word = {{"directory", std::filesystem::absolute(directory.value_or(".")).string()},
                                  {"began", RunClock::system_seconds()},
-                                 {"spec_hash", hash}};
+                                 {"spec", mine}};
     session.store().set("train/run", word.dump());
   }
   const nlohmann::json word = nlohmann::json::parse(session.store().get("train/run", deadline));
-  if (word.at("spec_hash") != hash)
+  if (word.at("spec") != mine)
     throw base::ConfigError(
-        fmt::format("rank {} was started with another spec than rank 0. Give every rank the same flags.",
-                    session.group().rank));
+        fmt::format("rank {} was started with another spec than rank 0: {}. Give every rank the same flags.",
+                    session.group().rank, differences(mine, word.at("spec"), "on rank 0")));
   return {spec, directory.value_or(word.at("directory").get<std::string>()),
-          RunClock(word.at("began").get<double>())};
+          RunClock(word.at("began").get<double>()), disturbances_of(session.group().rank)};
 }
 
 comm::Identity identity_or_alone() {
@@ -69,7 +71,7 @@ Ending run_rank(comm::Session& session, const record::RunSpec& spec,
                   place.clock);
   const auto memory = std::make_shared<measure::MemoryAccount>(
       spec.device_memory ? std::optional(spec.device_memory->count) : std::nullopt);
-  install_counting_allocator(memory);
+  measure::install_counting_allocator(memory);
   return report_failures(events, [&] { return TrainingRun(place, session, events, *memory).run(); });
 }
 

@@ -1,3 +1,5 @@
+// `lockstep-worker export-weights` and `logits`: weights and outputs as files, for other programs to compare
+// with.
 #include <ATen/ATen.h>
 
 #include <fstream>

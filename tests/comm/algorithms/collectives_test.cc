@@ -4,8 +4,8 @@
 #include <set>
 
 #include "lockstep/comm/algorithms/collectives.h"
-#include "tests/comm/algorithms/exact_cases.h"
 #include "tests/comm/algorithms/thread_messenger.h"
+#include "tests/support/exact_cases.h"
 
 namespace lockstep::testing {
 namespace {

@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "lockstep/base/error.h"
-#include "tests/comm/algorithms/exact_cases.h"
 #include "tests/comm/gloo/open_gloo.h"
+#include "tests/support/exact_cases.h"
 
 namespace lockstep::testing {
 namespace {
@@ -17,6 +17,8 @@ using comm::ReduceOp;
 
 constexpr auto kPurpose = comm::Purpose::gradient;
 
+constexpr auto kLimit = std::chrono::minutes(10);
+
 class GlooTest : public ::testing::TestWithParam<int> {};
 
 TEST_P(GlooTest, GivesExactResultsForEveryCollectiveTypeAndSize) {
@@ -26,13 +28,27 @@ TEST_P(GlooTest, GivesExactResultsForEveryCollectiveTypeAndSize) {
       [&](Rank& rank) {
         GlooRank gloo(rank);
         for (const ExactCase& test : exact_cases(world, full_matrix()))
-          run_exact_case(test, rank.group.rank, world,
-                         [&](const Operation& operation) { gloo.communicator->run(operation); });
+          run_exact_case(test, *gloo.communicator);
       },
-      std::chrono::minutes(4));
+      kLimit);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, GlooTest, ::testing::Values(1, 2, 3, 5),
+INSTANTIATE_TEST_SUITE_P(Ranks, GlooTest, ::testing::Values(1, 2, 3, 5, 8),
+                         [](const auto& ranks) { return std::to_string(ranks.param); });
+
+class GlooHugeTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(GlooHugeTest, GivesExactResultsForSixtyFourMebibytes) {
+  expect_ranks_succeed(
+      GetParam(),
+      [](Rank& rank) {
+        GlooRank gloo(rank);
+        for (const ExactCase& test : huge_cases(full_matrix())) run_exact_case(test, *gloo.communicator);
+      },
+      kLimit);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, GlooHugeTest, ::testing::Values(2, 4),
                          [](const auto& ranks) { return std::to_string(ranks.param); });
 
 TEST(GlooQueueTest, KeepsSeveralOperationsInFlightInOrder) {

@@ -16,9 +16,9 @@
 
 #include "lockstep/comm/gloo/framing.h"
 #include "lockstep/comm/wrappers/recording.h"
-#include "tests/comm/algorithms/exact_cases.h"
 #include "tests/comm/gloo/namespaces.h"
 #include "tests/comm/gloo/open_gloo.h"
+#include "tests/support/exact_cases.h"
 
 namespace lockstep::testing {
 namespace {

@@ -4,6 +4,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/comm/local/local_backend.h"
 #include "tests/support/collective_cases.h"
+#include "tests/support/exact_cases.h"
 #include "tests/support/ranks.h"
 #include "tests/support/replicas.h"
 
@@ -21,6 +22,13 @@ TEST_P(LocalCollectives, GiveExactResultsForEveryTypeAndSize) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Replicas, LocalCollectives, ::testing::Values(1, 2, 3, 5, 8));
+
+TEST(LocalCollectivesTest, GiveExactResultsForSixtyFourMebibytes) {
+  for (const int replicas : {2, 4})
+    expect_replicas_succeed(replicas, [](comm::Communicator& communicator) {
+      for (const ExactCase& test : huge_cases(full_matrix())) run_exact_case(test, communicator);
+    });
+}
 
 TEST(LocalBackendTest, RefusesSeveralWorkersAndNamesTheAlternative) {
   FileStore store("unused");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -13,7 +14,9 @@
 #include "lockstep/comm/mpi/mpi_collectives.h"
 #include "lockstep/comm/plugin_backend.h"
 #include "lockstep/comm/registry.h"
-#include "tests/comm/algorithms/exact_cases.h"
+#include "lockstep/comm/session.h"
+#include "tests/support/disagreements.h"
+#include "tests/support/exact_cases.h"
 #include "tests/support/ranks.h"
 
 namespace lockstep::testing {
@@ -33,10 +36,12 @@ comm::Group group_from_mpirun() {
 }
 
 void all_collectives_are_exact(Communicator& communicator) {
-  const comm::Group& group = communicator.group();
-  for (const ExactCase& test : exact_cases(group.world, full_matrix()))
-    run_exact_case(test, group.rank, group.world,
-                   [&](const Operation& operation) { communicator.run(operation); });
+  for (const ExactCase& test : exact_cases(communicator.group().world, full_matrix()))
+    run_exact_case(test, communicator);
+}
+
+void huge_tensors_are_exact(Communicator& communicator) {
+  for (const ExactCase& test : huge_cases(full_matrix())) run_exact_case(test, communicator);
 }
 
 // The same collectives when no more than 1000 elements fit into one call.
@@ -105,11 +110,26 @@ void a_late_peer_is_peer_wait(Communicator& communicator) {
 using Scenario = std::function<void(Communicator&)>;
 const std::map<std::string, Scenario>& scenarios() {
   static const std::map<std::string, Scenario> all = {{"collectives", all_collectives_are_exact},
+                                                      {"huge", huge_tensors_are_exact},
                                                       {"pieces", pieces_are_exact},
                                                       {"split", split_and_duplicate_work},
                                                       {"in-flight", many_are_in_flight_on_two_channels},
                                                       {"peer-wait", a_late_peer_is_peer_wait}};
   return all;
+}
+
+// As one rank of a run, so that the others' positions are compared.
+int disagree(const std::string& name) {
+  const auto all = disagreements();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Disagreement& one) { return one.name == name; });
+  const comm::Registry registry(comm::default_plugin_directory());
+  comm::SessionOptions options;
+  options.timeout = std::chrono::seconds(1);
+  return comm::run_session(comm::find_identity({}).value(), registry, options, [&](comm::Session& session) {
+    const auto communicator = session.open("mpi", {});
+    run_disagreement(*communicator, *found);
+  });
 }
 
 void run(const std::string& scenario) {
@@ -125,6 +145,7 @@ void run(const std::string& scenario) {
 
 int main(int argc, char** argv) {
   try {
+    if (argc > 2) return lockstep::testing::disagree(argv[2]);
     lockstep::testing::run(argc > 1 ? argv[1] : "collectives");
     return 0;
   } catch (const std::exception& error) {

@@ -1,0 +1,1 @@
+"""The second engine: trains through the PyTorch that this machine has and reports in Lockstep's events."""

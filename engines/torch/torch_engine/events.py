@@ -1,0 +1,55 @@
+"""Writes a rank's events, one JSON object a line (docs/record.md). Lines go out together, a few times a second."""
+
+import json
+import math
+import os
+import threading
+import time
+
+from torch_engine.errors import RunError
+
+FLUSH_SECONDS = 0.25
+WORDS = {math.inf: "infinity", -math.inf: "-infinity"}
+
+
+def plain(value):
+    """The value as JSON can hold it; what is unknown (None) is left out."""
+    if isinstance(value, dict):
+        return {key: plain(member) for key, member in value.items() if member is not None}
+    if isinstance(value, (list, tuple)):
+        return [plain(member) for member in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return WORDS.get(value, "nan")
+    return value
+
+
+class EventWriter:
+    def __init__(self, directory, rank):
+        # The spec is written once, before any rank starts: its time is the beginning that all ranks share.
+        self.began = os.stat(os.path.join(directory, "spec.json")).st_mtime
+        self.rank = rank
+        self.stream = open(os.path.join(directory, f"rank{rank}.jsonl"), "a", encoding="utf-8")
+        self.lines = []
+        self.flushed = time.monotonic()
+        self.lock = threading.RLock()  # a signal is told from a thread of its own
+
+    def now(self):
+        return max(0.0, time.time() - self.began)
+
+    def write(self, event, at=None, **fields):
+        body = {"event": event, "rank": self.rank, "time": self.now() if at is None else at, **fields}
+        with self.lock:
+            self.lines.append(json.dumps(plain(body)))
+            if event != "step" or time.monotonic() - self.flushed > FLUSH_SECONDS:
+                self.flush()
+
+    def flush(self):
+        with self.lock:
+            lines, self.lines = self.lines, []
+            self.flushed = time.monotonic()
+            try:
+                self.stream.write("".join(line + "\n" for line in lines))
+                self.stream.flush()
+            except OSError as error:
+                raise RunError(f"cannot write events to {self.stream.name}: {error.strerror}. Free some space, or choose another "
+                               "--store.") from error

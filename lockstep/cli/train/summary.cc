@@ -1,0 +1,104 @@
+#include "lockstep/cli/train/summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "lockstep/base/error.h"
+#include "lockstep/cli/text_table.h"
+#include "lockstep/cli/train/train_plan.h"
+#include "lockstep/record/catalogue_input.h"
+
+namespace lockstep::cli {
+namespace {
+
+using record::RunRecord;
+
+// A field of the stored spec as text; a record of another version may lack it.
+std::string field(const RunRecord& record, const char* name) {
+  if (!record.spec.contains(name)) return "?";
+  const nlohmann::json& value = record.spec.at(name);
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// Only this version's specs can be asked for their input.
+std::string input_text(const RunRecord& record) {
+  try {
+    return ", input " + text_of(record::input_shape(record::spec_from_json(record.spec, "")));
+  } catch (const base::Error&) {
+    return "";
+  }
+}
+
+std::string named(const char* name, const std::string& value) {
+  return fmt::format("  {:<10}{}\n", name, value);
+}
+
+std::string what_ran(const RunRecord& record) {
+  return named("model", field(record, "model") + input_text(record)) + named("data", field(record, "data")) +
+         named("strategy", text_of(Setup{field(record, "strategy"), field(record, "backend"),
+                                         field(record, "device"), record.workers})) +
+         named("batch",
+               fmt::format("{} per worker, {} global", record.batch.per_worker, record.batch.global)) +
+         named("update", fmt::format("{}, learning rate {}, {}", field(record, "optimizer"),
+                                     field(record, "learning_rate"), field(record, "precision"))) +
+         named("engine", fmt::format("{} {}", record.engine, record.version));
+}
+
+std::string wall_text(const RunRecord& record) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](const char* name, const std::optional<double>& seconds) {
+    if (seconds) parts.push_back(fmt::format("{} {:.1f} s", name, *seconds));
+  };
+  add("launch", record.wall_seconds.launch);
+  add("load", record.wall_seconds.load);
+  add("train", record.wall_seconds.train);
+  add("validate", record.wall_seconds.validate);
+  add("total", record.wall_seconds.total);
+  return parts.empty() ? "" : named("time", fmt::format("{}", fmt::join(parts, ", ")));
+}
+
+std::string target_text(const RunRecord& record) {
+  if (!record.target) return "";
+  const record::TargetFigures& target = *record.target;
+  std::string text = fmt::format("{} {:.4g}", target.metric, target.value);
+  if (!target.epochs) return named("target", text + ", not reached");
+  text += fmt::format(", reached after {:.4g} epochs", *target.epochs);
+  if (target.seconds) text += fmt::format(" and {:.1f} s", *target.seconds);
+  return named("target", text);
+}
+
+std::string failure_text(const RunRecord& record, const Console& console) {
+  if (!record.failure) return "";
+  const record::FailureFigures& failure = *record.failure;
+  const std::string who = failure.rank < 0 ? "" : fmt::format("rank {}, ", failure.rank);
+  return "\n" + console.styled("Failure", Tone::bad) +
+         fmt::format(" ({}{})\n  {}\n", who, failure.kind, failure.message);
+}
+
+std::string warnings_text(const RunRecord& record, const Console& console) {
+  if (record.warnings.empty()) return "";
+  std::string text = "\n" + console.styled("Warnings", Tone::warning) + "\n";
+  for (const std::string& warning : record.warnings) text += "  " + warning + "\n";
+  return text;
+}
+
+}  // namespace
+
+Tone tone_of_status(const std::string& status) {
+  if (status == "finished") return Tone::good;
+  return status == "interrupted" ? Tone::warning : Tone::bad;
+}
+
+std::string summary_of(const RunRecord& record, const std::filesystem::path& directory,
+                       const Console& console) {
+  return console.styled("Run " + record.id, Tone::heading) + "  " +
+         console.styled(record.status, tone_of_status(record.status)) + "\n" + what_ran(record) +
+         wall_text(record) + target_text(record) + epochs_text(record, console) +
+         steps_text(record, console) + communication_text(record, console) + ledger_text(record, console) +
+         memory_text(record, console) + warnings_text(record, console) + failure_text(record, console) +
+         "\nStored in " + directory.string() + "\n";
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,21 @@
+// Trains on this host: starts the workers, follows them, and concludes.
+#pragma once
+
+#include "lockstep/cli/console.h"
+#include "lockstep/cli/train/train_options.h"
+#include "lockstep/cli/train/train_plan.h"
+#include "lockstep/lab/run_directory.h"
+
+namespace lockstep::cli {
+
+// When the command began, in seconds since 1970: so that a worker can tell how long its start took.
+inline constexpr const char* kBegunVariable = "LOCKSTEP_BEGUN_AT";
+std::string begun_now();
+
+// After a signal workers may go on for this long, to write a checkpoint.
+inline constexpr base::Nanoseconds kWindDown = std::chrono::seconds(10);
+
+// Returns the run's exit code.
+int launch_training(const TrainOptions& options, const TrainPlan& plan, const Console& console);
+
+}  // namespace lockstep::cli

@@ -1,0 +1,129 @@
+#include "lockstep/cli/train/train_plan.h"
+
+#include <fmt/format.h>
+
+#include "lockstep/base/error.h"
+#include "lockstep/cli/train/gpu_count.h"
+#include "lockstep/comm/registry.h"
+#include "lockstep/data/search.h"
+#include "lockstep/record/catalogue_data.h"
+#include "lockstep/record/catalogue_input.h"
+#include "lockstep/record/catalogue_models.h"
+#include "lockstep/record/spec_validate.h"
+
+namespace lockstep::cli {
+namespace {
+
+using record::RunSpec;
+
+// A launcher around us decides how many workers there are.
+void take_world(RunSpec& spec, const comm::Identity& identity) {
+  const int world = identity.group.world;
+  if (spec.strategy == "dp" && world > 1)
+    throw base::ConfigError(fmt::format(
+        "strategy dp is one process, and {} says that there are {} ranks. Start it without a launcher.",
+        identity.source, world));
+  if (spec.strategy == "dp") return;
+  if (spec.workers != 1 && spec.workers != world)
+    throw base::ConfigError(fmt::format(
+        "workers {} disagrees with the {} ranks that {} says there are. Leave workers out, or start "
+        "as many ranks.",
+        spec.workers, world, identity.source));
+  spec.workers = world;
+}
+
+int hosts_of(const std::optional<comm::Identity>& identity) {
+  if (!identity || !identity->local_known || identity->group.local_world < 1) return 1;
+  return (identity->group.world + identity->group.local_world - 1) / identity->group.local_world;
+}
+
+// A build without CUDA leaves GPUs alone, unless they are asked for by name.
+int usable_gpus(const RunSpec& spec, const comm::Registry& registry) {
+  if (spec.device == "cpu") return 0;
+  // First, because it asks in a process of its own, where a driver that the nccl backend has started would
+  // not start again.
+  const GpuCount gpus = count_gpus();
+  const bool can_use =
+      gpus.count > 0 && (spec.engine == "torch" || registry.find("nccl").availability().available);
+  if (spec.device == "auto") return can_use ? gpus.count : 0;
+  if (gpus.count == 0)
+    throw base::DeviceError(
+        fmt::format("device cuda cannot be used here: {}. Next step: lockstep doctor, or "
+                    "--device cpu.",
+                    gpus.why_none));
+  if (!can_use)
+    throw base::DeviceError(
+        "device cuda cannot be used here: this program was built without CUDA and NCCL. Next "
+        "step: build it with the cuda preset (docs/gpu.md), or use --device cpu.");
+  return gpus.count;
+}
+
+// Engine torch has backends of its own.
+void require_backend(const RunSpec& spec, const comm::Registry& registry) {
+  if (spec.engine == "torch") return;
+  const comm::Availability availability = registry.find(spec.backend).availability();
+  if (!availability.available)
+    throw base::DeviceError(fmt::format("backend {} cannot be used here: {}. {}", spec.backend,
+                                        availability.detail, availability.next_step));
+}
+
+bool has_limit(const RunSpec& spec) {
+  return spec.epochs || spec.steps || spec.max_time || spec.target_loss || spec.target_val_loss ||
+         spec.target_accuracy || spec.target_psnr;
+}
+
+}  // namespace
+
+RunSpec resolved(RunSpec spec, const record::Surroundings& surroundings) {
+  const record::Combination run = record::resolve(spec, surroundings);
+  const record::DataEntry& data = record::data_entry(spec.data);
+  spec.strategy = run.strategy;
+  spec.backend = run.backend;
+  spec.device = run.device;
+  if (spec.loss == "auto") spec.loss = data.task == record::Task::classification ? "cross-entropy" : "mse";
+  if (spec.augment == "auto") spec.augment = data.augmentation;
+  if (!spec.batch_size && !spec.global_batch) spec.batch_size = record::batch_sizes(spec).per_worker;
+  if (!has_limit(spec)) spec.epochs = 1;
+  const record::ImageShape input = record::input_shape(spec);
+  const bool adapts = record::model_entry(spec.model).fixed.height == 0;
+  if (adapts && input.height == input.width) spec.image_size = input.height;
+  return spec;
+}
+
+TrainPlan plan_training(RunSpec spec, const std::optional<comm::Identity>& identity) {
+  if (identity) take_world(spec, *identity);
+  const comm::Registry registry(comm::default_plugin_directory());
+  const record::Surroundings surroundings{hosts_of(identity), usable_gpus(spec, registry)};
+  record::require_valid(spec, surroundings);
+  TrainPlan plan;
+  plan.spec = resolved(std::move(spec), surroundings);
+  require_backend(plan.spec, registry);
+  plan.batch = record::batch_sizes(plan.spec);
+  plan.input = record::input_shape(plan.spec);
+  return plan;
+}
+
+void require_data(const RunSpec& spec) {
+  const record::DataEntry& set = record::data_entry(spec.data);
+  if (set.source == record::Source::files) (void)data::find_set(set, spec.data_dir);
+}
+
+std::string text_of(const record::ImageShape& shape) {
+  return fmt::format("{}x{}x{}", shape.channels, shape.height, shape.width);
+}
+
+std::string text_of(const Setup& setup) {
+  const std::string over = setup.strategy == "single" ? "" : " over " + setup.backend;
+  return fmt::format("{}{}, {} worker{} on {}", setup.strategy, over, setup.workers,
+                     setup.workers == 1 ? "" : "s", setup.device);
+}
+
+std::string describe(const TrainPlan& plan) {
+  const RunSpec& spec = plan.spec;
+  return fmt::format("{} on {} ({}): {}, batch {} per worker, {} global", spec.model, spec.data,
+                     text_of(plan.input),
+                     text_of(Setup{spec.strategy, spec.backend, spec.device, spec.workers}),
+                     plan.batch.per_worker, plan.batch.global);
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,131 @@
+#include "lockstep/cli/train/train_rank.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "lockstep/base/error.h"
+#include "lockstep/base/log.h"
+#include "lockstep/cli/run_machine.h"
+#include "lockstep/cli/train/live_display.h"
+#include "lockstep/cli/train/train_conclusion.h"
+#include "lockstep/cli/train/train_launch.h"
+#include "lockstep/cli/train/watched_worker.h"
+#include "lockstep/cli/train/worker_program.h"
+#include "lockstep/device/cgroup_limits.h"
+#include "lockstep/device/cpu_environment.h"
+#include "lockstep/device/cpu_placement.h"
+#include "lockstep/lab/run_events.h"
+#include "lockstep/launch/rank_environment.h"
+
+namespace lockstep::cli {
+namespace {
+
+// For the other ranks' last events to arrive, once rank 0 has ended.
+constexpr base::Nanoseconds kOthersWait = std::chrono::seconds(5);
+
+// Says which source won, and which others say something else.
+void log_identity(const comm::Identity& identity) {
+  base::log_debug(comm::describe(identity));
+  if (identity.group.rank != 0) return;
+  for (const std::string& disagreement : identity.disagreements) base::log_warning(disagreement);
+}
+
+// The worker reads the environment alone, so what flags said goes there.
+launch::Variables variables_of_flags(const comm::IdentityFlags& flags) {
+  launch::Variables variables;
+  if (flags.rank) variables["RANK"] = std::to_string(*flags.rank);
+  if (flags.world) variables["WORLD_SIZE"] = std::to_string(*flags.world);
+  if (flags.master_addr) variables["MASTER_ADDR"] = *flags.master_addr;
+  if (flags.master_port) variables["MASTER_PORT"] = std::to_string(*flags.master_port);
+  return variables;
+}
+
+// The foreign launcher placed us; among the ranks of this host we take our share of what we may use.
+launch::Variables library_variables(const TrainPlan& plan, const comm::Identity& identity,
+                                    const launch::Variables& inherited) {
+  const int neighbours = identity.local_known ? std::max(1, identity.group.local_world) : 1;
+  const device::CpuPlacement placement =
+      device::place_workers(device::usable_topology(), neighbours, device::cgroup_limits().cpu_quota);
+  device::CpuEnvironmentFacts facts;
+  facts.features = device::cpu_features();
+  facts.threads_were_asked = plan.spec.threads.has_value();
+  facts.threads = static_cast<int>(plan.spec.threads.value_or(placement.threads_per_worker));
+  facts.oversubscribed = placement.oversubscribed;
+  for (const auto& [name, value] : inherited) facts.user_set.insert(name);
+  return device::cpu_environment(facts);
+}
+
+launch::Variables environment_of(const TrainOptions& options, const TrainPlan& plan,
+                                 const comm::Identity& identity) {
+  const launch::Variables inherited = launch::current_variables();
+  launch::Variables variables = launch::merged(inherited, library_variables(plan, identity, inherited));
+  variables = launch::merged(std::move(variables), variables_of_flags(options.identity));
+  variables[kMachineVariable] = machine_variable();
+  variables[kBegunVariable] = begun_now();
+  return variables;
+}
+
+// A file without a name that lasts as long as the process: nobody has to remove it.
+std::string spec_in_memory(const record::RunSpec& spec) {
+  const std::string text = record::to_json(spec).dump();
+  const int fd = ::memfd_create("spec.json", 0);
+  if (fd < 0 || ::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    throw base::StoreError("the spec cannot be handed to the worker: " + base::errno_text());
+  return fmt::format("/proc/self/fd/{}", fd);
+}
+
+[[noreturn]] void become_worker(std::vector<std::string> command, const launch::Variables& environment) {
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
+  std::vector<char*> argv, envp;
+  for (std::string& argument : command) argv.push_back(argument.data());
+  for (std::string& variable : variables) envp.push_back(variable.data());
+  argv.push_back(nullptr);
+  envp.push_back(nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::execvpe(argv.front(), argv.data(), envp.data());
+  throw base::DeviceError(fmt::format("cannot start '{}': {}", command.front(), base::errno_text()));
+}
+
+void await_others(const lab::RunDirectory& run, int world) {
+  const base::Deadline deadline(kOthersWait);
+  for (int rank = 0; rank < world; ++rank)
+    while (!lab::has_ended(run, rank) && !deadline.passed())
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Identity& identity,
+             std::vector<std::string> command, const Console& console) {
+  const base::TimePoint start = base::now();
+  const lab::RunDirectory run = lab::RunDirectory::create(lab::find_store(options.store), plan.spec);
+  console.note(fmt::format("{}\nrun {}, ranks from {}\n", describe(plan), run.id(), identity.source));
+  command.insert(command.end(), {"train", "--run", run.path().string()});
+  LiveDisplay display(options.progress, plan, run);
+  const launch::LaunchResult result = watch_worker({.command = std::move(command),
+                                                    .environment = environment_of(options, plan, identity),
+                                                    .wind_down = kWindDown,
+                                                    .on_tick = [&display] { display.tick(); }});
+  display.clear();
+  await_others(run, plan.processes());
+  return conclude_training(options, run, {result, base::now() - start}, console);
+}
+
+}  // namespace
+
+int train_as_rank(const TrainOptions& options, const TrainPlan& plan, const comm::Identity& identity,
+                  const Console& console) {
+  log_identity(identity);
+  std::vector<std::string> command = worker_command(plan.spec.engine);
+  require_data(plan.spec);
+  if (identity.group.rank == 0) return lead_run(options, plan, identity, std::move(command), console);
+  command.insert(command.end(), {"train", "--spec", spec_in_memory(plan.spec)});
+  become_worker(std::move(command), environment_of(options, plan, identity));
+}
+
+}  // namespace lockstep::cli

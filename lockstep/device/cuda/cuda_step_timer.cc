@@ -1,0 +1,116 @@
+#include "lockstep/device/cuda/cuda_step_timer.h"
+
+#include <deque>
+#include <optional>
+
+#include "lockstep/device/cuda/cuda_error.h"
+#include "lockstep/device/cuda/cuda_stream.h"
+
+namespace lockstep::device::cuda {
+namespace {
+
+using measure::Purpose;
+using measure::Span;
+using measure::StepSplit;
+
+struct Open {
+  Span span;
+  Purpose purpose;
+};
+
+// From this event on the stream is in that span (in none: other).
+struct Change {
+  std::shared_ptr<Event> event;
+  std::optional<Open> into;
+};
+
+struct Step {
+  std::int64_t number = 0;
+  std::vector<Change> changes;  // the first one is the step's begin
+  std::shared_ptr<Event> end;
+};
+
+StepSplit split_of(const Step& step) {
+  StepSplit split;
+  split.step = step.number;
+  const Event& begin = *step.changes.front().event;
+  split.total = elapsed(begin, *step.end);
+  for (std::size_t index = 0; index < step.changes.size(); ++index) {
+    const Change& change = step.changes[index];
+    if (!change.into) continue;
+    const Event& next = index + 1 < step.changes.size() ? *step.changes[index + 1].event : *step.end;
+    const base::Nanoseconds time = elapsed(*change.event, next);
+    split.spans[static_cast<std::size_t>(change.into->span)] += time;
+    if (change.into->span == Span::exposed_comm)
+      split.exposed_by_purpose[static_cast<std::size_t>(change.into->purpose)] += time;
+    if (change.into->span == Span::backward && split.backward_begin.count() == 0)
+      split.backward_begin = elapsed(begin, *change.event);
+  }
+  return split;
+}
+
+class CudaStepTimer final : public measure::StepTimer {
+ public:
+  explicit CudaStepTimer(std::function<cudaStream_t()> stream) : stream_(std::move(stream)) {}
+
+  void begin_step(std::int64_t step) override { begin(step, record()); }
+
+  void enter(Span span, Purpose purpose) override {
+    open_.push_back({span, purpose});
+    change();
+  }
+  void leave() override {
+    open_.pop_back();
+    change();
+  }
+
+  void end_step() override {
+    running_.end = record();
+    const std::shared_ptr<Event> end = running_.end;
+    const std::int64_t next = running_.number + 1;
+    ended_.push_back(std::move(running_));
+    begin(next, end);
+  }
+
+  std::vector<StepSplit> take(bool wait_for_all) override {
+    std::vector<StepSplit> splits;
+    while (!ended_.empty()) {
+      if (wait_for_all)
+        check(cudaEventSynchronize(ended_.front().end->get()), "waiting for the end of a step");
+      if (!ended_.front().end->done()) break;
+      splits.push_back(split_of(ended_.front()));
+      ended_.pop_front();
+    }
+    return splits;
+  }
+
+ private:
+  std::shared_ptr<Event> record() {
+    std::shared_ptr<Event> event = events_.take();
+    event->record(stream_());
+    return event;
+  }
+
+  void begin(std::int64_t step, std::shared_ptr<Event> at) {
+    running_ = Step{step, {{std::move(at), {}}}, nullptr};
+  }
+
+  void change() {
+    if (running_.changes.empty()) return;
+    running_.changes.push_back({record(), open_.empty() ? std::nullopt : std::optional(open_.back())});
+  }
+
+  std::function<cudaStream_t()> stream_;
+  EventPool events_;
+  std::vector<Open> open_;
+  Step running_;
+  std::deque<Step> ended_;
+};
+
+}  // namespace
+
+std::unique_ptr<measure::StepTimer> cuda_step_timer(std::function<cudaStream_t()> stream) {
+  return std::make_unique<CudaStepTimer>(std::move(stream));
+}
+
+}  // namespace lockstep::device::cuda

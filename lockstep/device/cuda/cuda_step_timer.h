@@ -1,0 +1,17 @@
+// Splits steps by events on a stream: no synchronisation, and the time is the device's. The figures of a step
+// are known when the device has passed its end.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <memory>
+
+#include "lockstep/measure/step_timer.h"
+
+namespace lockstep::device::cuda {
+
+// `stream` names the stream that the calling thread computes on.
+std::unique_ptr<measure::StepTimer> cuda_step_timer(std::function<cudaStream_t()> stream);
+
+}  // namespace lockstep::device::cuda

@@ -1,0 +1,75 @@
+#include "lockstep/lab/conclude.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lockstep/base/error.h"
+#include "lockstep/lab/atomic_file.h"
+#include "lockstep/lab/run_events.h"
+#include "lockstep/record/record_steps.h"
+
+namespace lockstep::lab {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string lines_of(const std::vector<record::Event>& events) {
+  std::string text;
+  for (const record::Event& event : events) text += record::to_line(event) + "\n";
+  return text;
+}
+
+// The launcher sees all cores, a rank only its own; a rank knows its GPU and its libraries.
+Json joined(Json launchers, const Json& ranks) {
+  for (const auto& [name, value] : ranks.items()) {
+    if (name == "libraries" && launchers.contains(name))
+      launchers[name].update(value);
+    else if (!launchers.contains(name))
+      launchers[name] = value;
+  }
+  return launchers;
+}
+
+void add_machine_of_rank_0(record::RunContext& context, const std::vector<record::Event>& events) {
+  const auto started = record::bodies_of<record::StartedEvent>(events, 0);
+  if (!context.machine || started.empty() || !started.front()->machine) return;
+  context.machine = joined(*context.machine, *started.front()->machine);
+}
+
+}  // namespace
+
+Conclusion merge_run(const RunDirectory& run, record::RunContext context) {
+  RunEvents events = read_run_events(run);
+  context.id = run.id();
+  context.spec = run.spec();
+  add_machine_of_rank_0(context, events.merged);
+  record::RunRecord record = record::build_record(context, events.merged);
+  for (const std::string& damage : events.damage) record.warnings.push_back(damage);
+  return {std::move(record), std::move(events.merged)};
+}
+
+void keep(const RunDirectory& run, const Conclusion& conclusion) {
+  write_atomically(run.record_file(), record::to_json(conclusion.record).dump(2) + "\n");
+  write_atomically(run.events_file(), lines_of(conclusion.events));
+}
+
+record::RunRecord conclude(const RunDirectory& run, record::RunContext context) {
+  Conclusion conclusion = merge_run(run, std::move(context));
+  keep(run, conclusion);
+  return std::move(conclusion.record);
+}
+
+record::RunRecord read_record(const RunDirectory& run) {
+  if (!run.has_record())
+    throw base::StoreError(fmt::format(
+        "run {} has no record: it is still running, or it was killed before one could be written. Its events "
+        "are in {}.",
+        run.id(), run.path().string()));
+  const Json json = Json::parse(read_whole(run.record_file()), nullptr, false);
+  if (json.is_discarded())
+    throw base::StoreError(fmt::format("{} is damaged: it is not JSON.", run.record_file().string()));
+  return record::record_from_json(json);
+}
+
+}  // namespace lockstep::lab

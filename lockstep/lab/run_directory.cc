@@ -1,0 +1,129 @@
+#include "lockstep/lab/run_directory.h"
+
+#include <fmt/format.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <vector>
+
+#include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
+#include "lockstep/lab/atomic_file.h"
+#include "lockstep/launch/log_directory.h"
+
+namespace lockstep::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "20260102T030405.678Z".
+std::string utc_timestamp() {
+  timeval now{};
+  ::gettimeofday(&now, nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now.tv_sec, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%S", &utc);
+  return fmt::format("{}.{:03}Z", text.data(), now.tv_usec / 1000);
+}
+
+[[noreturn]] void refuse_store(const fs::path& place, const std::error_code& error) {
+  throw base::StoreError(fmt::format("the run's directory {} cannot be made: {}.{}", place.string(),
+                                     error.message(), store_next_step(error.value(), place)));
+}
+
+bool is_run(const fs::path& directory) {
+  std::error_code ignored;
+  return fs::is_regular_file(directory / "spec.json", ignored);
+}
+
+std::vector<std::string> ids_beginning_with(const fs::path& store, const std::string& prefix) {
+  std::vector<std::string> ids;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(runs_of(store), ignored)) {
+    const std::string id = entry.path().filename().string();
+    if (id.starts_with(prefix) && is_run(entry.path())) ids.push_back(id);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+[[noreturn]] void refuse_several(const std::string& name, std::vector<std::string> ids) {
+  constexpr std::size_t kShown = 5;
+  const std::size_t count = ids.size();
+  ids.resize(std::min(count, kShown));
+  throw base::ConfigError(fmt::format("{} runs begin with '{}': {}{}. Write more of the id.", count, name,
+                                      base::join(ids, ", "), count > kShown ? ", ..." : ""));
+}
+
+}  // namespace
+
+fs::path find_store(const std::optional<fs::path>& given) {
+  return fs::absolute(given ? *given : launch::default_store());
+}
+
+fs::path runs_of(const fs::path& store) {
+  return store / "runs";
+}
+
+std::string make_run_id(const record::RunSpec& spec) {
+  std::random_device source;
+  return fmt::format("{}-{}-{:04x}", utc_timestamp(), record::spec_hash(spec).substr(0, 8),
+                     source() & 0xffffu);
+}
+
+RunDirectory RunDirectory::create(const fs::path& store, const record::RunSpec& spec) {
+  std::error_code error;
+  fs::create_directories(runs_of(store), error);
+  if (error) refuse_store(runs_of(store), error);
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    const RunDirectory run(runs_of(store) / make_run_id(spec));
+    const bool made = fs::create_directory(run.path(), error);
+    if (error) refuse_store(run.path(), error);
+    if (!made) continue;  // another run took this id
+    write_atomically(run.spec_file(), record::to_json(spec).dump(2) + "\n");
+    return run;
+  }
+  refuse_store(runs_of(store), std::make_error_code(std::errc::file_exists));
+}
+
+RunDirectory RunDirectory::open(const fs::path& store, const std::string& name) {
+  if (name.find('/') != std::string::npos && is_run(name)) {
+    const fs::path path = fs::weakly_canonical(name);
+    return RunDirectory(path.has_filename() ? path : path.parent_path());
+  }
+  std::vector<std::string> ids = name.empty() ? std::vector<std::string>() : ids_beginning_with(store, name);
+  if (std::find(ids.begin(), ids.end(), name) != ids.end()) ids = {name};
+  if (ids.empty())
+    throw base::ConfigError(
+        fmt::format("there is no run '{}' in {}. `lockstep runs list` shows what there is.", name,
+                    runs_of(store).string()));
+  if (ids.size() > 1) refuse_several(name, std::move(ids));
+  return RunDirectory(runs_of(store) / ids.front());
+}
+
+fs::path RunDirectory::rank_file(int rank) const {
+  return path_ / fmt::format("rank{}.jsonl", rank);
+}
+
+record::RunSpec RunDirectory::spec() const {
+  const nlohmann::json json = nlohmann::json::parse(read_whole(spec_file()), nullptr, false);
+  if (json.is_discarded())
+    throw base::StoreError(fmt::format("{} is damaged: it is not JSON.", spec_file().string()));
+  return record::spec_from_json(json, spec_file().string());
+}
+
+void RunDirectory::remove() const {
+  std::error_code error;
+  fs::remove_all(path_, error);
+  if (error)
+    throw base::StoreError(fmt::format("run {} cannot be removed: {}.{}", id(), error.message(),
+                                       store_next_step(error.value(), path_)));
+}
+
+}  // namespace lockstep::lab

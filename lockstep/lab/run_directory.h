@@ -1,0 +1,51 @@
+// One directory per run, STORE/runs/<id>/: the truth about that run. Ranks append to it, the launcher (or
+// rank 0, where there is none) concludes it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "lockstep/record/spec.h"
+
+namespace lockstep::lab {
+
+// --store where given, else LOCKSTEP_STORE, else the XDG data directory's lockstep.
+std::filesystem::path find_store(const std::optional<std::filesystem::path>& given);
+
+// "20260102T030405.678Z-1a2b3c4d-9f8e": UTC time, the beginning of the spec's hash, random digits. Ids sort
+// by time.
+std::string make_run_id(const record::RunSpec& spec);
+
+class RunDirectory {
+ public:
+  // Makes a directory for a new run of this spec in the store, with its spec.json. Throws StoreError.
+  static RunDirectory create(const std::filesystem::path& store, const record::RunSpec& spec);
+  // The run of an id, of the beginning of one (if only one begins so), or in a directory. Throws ConfigError
+  // when there is none, or several, with what there is.
+  static RunDirectory open(const std::filesystem::path& store, const std::string& name);
+  explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+
+  std::string id() const { return path_.filename().string(); }
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path spec_file() const { return path_ / "spec.json"; }
+  std::filesystem::path record_file() const { return path_ / "record.json"; }
+  std::filesystem::path events_file() const { return path_ / "events.jsonl"; }
+  std::filesystem::path rank_file(int rank) const;
+  std::filesystem::path logs() const { return path_ / "logs"; }
+  std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+
+  // Throws StoreError or ConfigError.
+  record::RunSpec spec() const;
+  bool has_record() const { return std::filesystem::exists(record_file()); }
+  // Removes the directory with all that is in it. Throws StoreError.
+  void remove() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Where runs lie in a store.
+std::filesystem::path runs_of(const std::filesystem::path& store);
+
+}  // namespace lockstep::lab

@@ -1,0 +1,29 @@
+#include "lockstep/parallel/compute_queue.h"
+
+namespace lockstep::parallel {
+namespace {
+
+class HostComputeQueue : public ComputeQueue {
+ public:
+  comm::Work mark() override { return {}; }
+  void wait_for(const comm::Work& work) override { work.wait(); }
+  void synchronise() override {}
+  std::unique_ptr<measure::StepTimer> step_timer(measure::SpanListener* listener) override {
+    return measure::host_step_timer(listener);
+  }
+  std::unique_ptr<comm::Communicator> ordered(std::unique_ptr<comm::Communicator> communicator) override {
+    return communicator;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ComputeQueue> host_compute_queue() {
+  return std::make_unique<HostComputeQueue>();
+}
+
+std::unique_ptr<ComputeQueue> compute_queue(const at::Device& device) {
+  return device.is_cuda() ? cuda_compute_queue(device) : host_compute_queue();
+}
+
+}  // namespace lockstep::parallel

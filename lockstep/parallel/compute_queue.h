@@ -1,0 +1,38 @@
+// The queue a worker computes on, so that communication can be ordered with it. On a CPU the training thread
+// itself computes: everything it has called is done, and it waits by waiting. On a GPU it is a stream, and
+// nobody waits but the device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+
+#include "lockstep/comm/communicator.h"
+#include "lockstep/measure/step_timer.h"
+
+namespace lockstep::parallel {
+
+class ComputeQueue {
+ public:
+  virtual ~ComputeQueue() = default;
+  // Complete when everything computed so far is; empty where that is so already.
+  virtual comm::Work mark() = 0;
+  // What is computed from now on comes after the work. Throws what went wrong in it, where that is known.
+  virtual void wait_for(const comm::Work& work) = 0;
+  // Returns when everything computed so far is done.
+  virtual void synchronise() = 0;
+  // Splits steps where this queue's time passes.
+  virtual std::unique_ptr<measure::StepTimer> step_timer(measure::SpanListener* listener) = 0;
+  // Orders operations on tensors of this queue's device after what computes them, and what uses them after
+  // the operations: then run() and start() need no waiting by the caller. On a CPU, the communicator itself.
+  virtual std::unique_ptr<comm::Communicator> ordered(std::unique_ptr<comm::Communicator> communicator) = 0;
+};
+
+// Throws DeviceError where the device cannot be used by this build.
+std::unique_ptr<ComputeQueue> compute_queue(const at::Device& device);
+
+std::unique_ptr<ComputeQueue> host_compute_queue();
+// Defined by cuda/ or by a stub that says why there is none.
+std::unique_ptr<ComputeQueue> cuda_compute_queue(const at::Device& device);
+
+}  // namespace lockstep::parallel

@@ -1,0 +1,71 @@
+// The stream that a CUDA worker computes on.
+#include <fmt/format.h>
+
+#include "lockstep/base/error.h"
+#include "lockstep/device/cuda/cuda_device.h"
+#include "lockstep/device/cuda/cuda_error.h"
+#include "lockstep/device/cuda/cuda_step_timer.h"
+#include "lockstep/device/cuda/cuda_stream.h"
+#include "lockstep/parallel/compute_queue.h"
+#include "lockstep/parallel/cuda/ordered_communicator.h"
+#include "lockstep/parallel/cuda/torch_stream.h"
+
+namespace lockstep::parallel {
+namespace {
+
+using device::cuda::Event;
+using device::cuda::EventPool;
+
+// A point on torch's stream.
+class Mark : public comm::Pending {
+ public:
+  explicit Mark(std::shared_ptr<Event> event) : event_(std::move(event)) {}
+  bool done() const override { return event_->done(); }
+  void wait() override { device::cuda::check(cudaEventSynchronize(event_->get()), "waiting for the GPU"); }
+  void* device_event() const override { return event_->get(); }
+
+ private:
+  std::shared_ptr<Event> event_;
+};
+
+class CudaComputeQueue : public ComputeQueue {
+ public:
+  explicit CudaComputeQueue(int device) { use_torch_device(device); }
+
+  comm::Work mark() override {
+    std::shared_ptr<Event> event = events_.take();
+    event->record(torch_stream());
+    return comm::Work(std::make_shared<Mark>(std::move(event)));
+  }
+
+  // Work of the host (a staged backend's) has no event: then the caller waits.
+  void wait_for(const comm::Work& work) override {
+    if (work.pending() == nullptr) return;
+    void* event = work.pending()->device_event();
+    if (event == nullptr) return work.wait();
+    device::cuda::Stream::borrow(torch_stream()).wait_for(static_cast<cudaEvent_t>(event));
+  }
+
+  void synchronise() override {
+    device::cuda::check(cudaStreamSynchronize(torch_stream()), "waiting for the GPU");
+  }
+
+  std::unique_ptr<measure::StepTimer> step_timer(measure::SpanListener*) override {
+    return device::cuda::cuda_step_timer(torch_stream);
+  }
+
+  std::unique_ptr<comm::Communicator> ordered(std::unique_ptr<comm::Communicator> communicator) override {
+    return std::make_unique<OrderedCommunicator>(std::move(communicator), *this);
+  }
+
+ private:
+  EventPool events_;
+};
+
+}  // namespace
+
+std::unique_ptr<ComputeQueue> cuda_compute_queue(const at::Device& device) {
+  return std::make_unique<CudaComputeQueue>(device.index());
+}
+
+}  // namespace lockstep::parallel

@@ -1,0 +1,16 @@
+#include "lockstep/parallel/cuda/torch_stream.h"
+
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+
+namespace lockstep::parallel {
+
+cudaStream_t torch_stream() {
+  return c10::cuda::getCurrentCUDAStream().stream();
+}
+
+void use_torch_device(int device) {
+  c10::cuda::set_device(static_cast<c10::DeviceIndex>(device));
+}
+
+}  // namespace lockstep::parallel

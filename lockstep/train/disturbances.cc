@@ -1,0 +1,138 @@
+#include "lockstep/train/disturbances.h"
+
+#include <ATen/ATen.h>
+
+#include <charconv>
+#include <thread>
+
+#include "lockstep/base/environment.h"
+#include "lockstep/base/error.h"
+#include "lockstep/base/log.h"
+#include "lockstep/base/text.h"
+#include "lockstep/base/units.h"
+#include "lockstep/comm/wrappers/injecting.h"
+#include "lockstep/models/runner.h"
+
+namespace lockstep::train {
+namespace {
+
+constexpr const char* kDelayVariable = "LOCKSTEP_DELAY";
+constexpr const char* kFlipVariable = "LOCKSTEP_FLIP";
+
+[[noreturn]] void refuse(const char* variable, const std::string& text, const char* example) {
+  throw base::ConfigError(
+      fmt::format("{} is '{}', which cannot be read; it takes {}.", variable, text, example));
+}
+
+std::optional<std::int64_t> number_in(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+// "50ms@1": what, and the only rank that is meant.
+struct Aimed {
+  std::string what;
+  std::optional<std::int64_t> rank;
+  bool hits(int mine) const { return !rank || *rank == mine; }
+};
+
+std::optional<Aimed> aimed(const std::string& text) {
+  const std::size_t at = text.find('@');
+  if (at == std::string::npos) return Aimed{text, {}};
+  const auto rank = number_in(text.substr(at + 1));
+  return rank ? std::optional(Aimed{text.substr(0, at), rank}) : std::nullopt;
+}
+
+base::Nanoseconds* field_named(Disturbances& disturbances, const std::string& name) {
+  if (name == "loader") return &disturbances.loader;
+  if (name == "compute") return &disturbances.compute;
+  if (name == "link") return &disturbances.link;
+  return name == "first-bucket" ? &disturbances.first_bucket : nullptr;
+}
+
+void add_delay(Disturbances& disturbances, const std::string& text, int rank) {
+  constexpr const char* kExample =
+      "loader=50ms, compute=50ms@RANK, link=50ms or first-bucket=20ms, with commas";
+  const std::size_t equals = text.find('=');
+  base::Nanoseconds* const field = field_named(disturbances, text.substr(0, equals));
+  const auto delay = equals == std::string::npos ? std::nullopt : aimed(text.substr(equals + 1));
+  if (field == nullptr || !delay) refuse(kDelayVariable, text, kExample);
+  try {
+    const base::Nanoseconds time = base::parse_duration(delay->what);
+    if (delay->hits(rank)) *field = time;
+  } catch (const base::UsageError&) {
+    refuse(kDelayVariable, text, kExample);
+  }
+}
+
+// The first operation on gradients since the last step's loss was added up.
+comm::OperationFilter first_bucket_of_each_step() {
+  return [waiting = true](const comm::Operation& operation) mutable {
+    if (operation.purpose == comm::Purpose::metric) waiting = true;
+    return operation.purpose == comm::Purpose::gradient && std::exchange(waiting, false);
+  };
+}
+
+class Sleeper : public models::UnitHooks {
+ public:
+  explicit Sleeper(base::Nanoseconds time) : time_(time) {}
+  bool wants(const models::Unit& unit) const override { return unit.path().empty(); }
+  void before_forward(models::Unit&, const at::Tensor&) override { std::this_thread::sleep_for(time_); }
+
+ private:
+  base::Nanoseconds time_;
+};
+
+}  // namespace
+
+Disturbances parse_disturbances(const std::string& delays, const std::string& flip, int rank) {
+  Disturbances disturbances;
+  for (const std::string& part : base::split(delays, ',')) add_delay(disturbances, base::trim(part), rank);
+  if (flip.empty()) return disturbances;
+  const auto parsed = aimed(flip);
+  const auto steps = parsed ? number_in(parsed->what) : std::nullopt;
+  if (!steps) refuse(kFlipVariable, flip, "STEPS or STEPS@RANK");
+  if (parsed->hits(rank)) disturbances.flip_after = steps;
+  return disturbances;
+}
+
+Disturbances disturbances_of(int rank) {
+  const std::string delays = base::environment(kDelayVariable).value_or("");
+  const std::string flip = base::environment(kFlipVariable).value_or("");
+  if (rank == 0 && !(delays.empty() && flip.empty()))
+    base::log_info(fmt::format("warning: this run is disturbed on purpose ({}='{}', {}='{}')", kDelayVariable,
+                               delays, kFlipVariable, flip));
+  return parse_disturbances(delays, flip, rank);
+}
+
+std::unique_ptr<comm::Communicator> slow_down(std::unique_ptr<comm::Communicator> opened,
+                                              const Disturbances& disturbances) {
+  const auto on_gradients = [](const comm::Operation& operation) {
+    return operation.purpose == comm::Purpose::gradient;
+  };
+  if (disturbances.link.count() > 0)
+    opened = std::make_unique<comm::DelayingCommunicator>(std::move(opened), disturbances.link, on_gradients);
+  if (disturbances.first_bucket.count() > 0)
+    opened = std::make_unique<comm::DelayingCommunicator>(std::move(opened), disturbances.first_bucket,
+                                                          first_bucket_of_each_step());
+  return opened;
+}
+
+std::unique_ptr<models::UnitHooks> slow_down(models::Model& model, const Disturbances& disturbances) {
+  if (disturbances.compute.count() == 0) return nullptr;
+  auto sleeper = std::make_unique<Sleeper>(disturbances.compute);
+  models::Runner::attach(model.root(), *sleeper);
+  return sleeper;
+}
+
+void flip_a_bit(const std::vector<parallel::Updatable>& updatables) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor value = updatables.front().value.detach();
+  at::Tensor bytes = value.flatten().narrow(0, 0, 1).cpu().view(at::kByte);
+  bytes[0].bitwise_xor_(1);
+  value.flatten().narrow(0, 0, 1).copy_(bytes.view(value.scalar_type()));
+}
+
+}  // namespace lockstep::train

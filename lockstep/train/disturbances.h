@@ -1,0 +1,50 @@
+// What tests do to a run on purpose, asked for by environment variables (docs/measuring.md), so that the real
+// program can be shown to measure and to notice it:
+//
+//   LOCKSTEP_DELAY="loader=50ms@1,compute=50ms@1,link=50ms,first-bucket=20ms"
+//     loader        in preparing each batch
+//     compute       in each forward
+//     link          in each operation on gradients
+//     first-bucket  in the first operation on gradients of each step
+//   LOCKSTEP_FLIP="7@1"
+//     one bit of a parameter is flipped after 7 steps
+//
+// `@R` confines a disturbance to rank R.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lockstep/base/clock.h"
+#include "lockstep/comm/communicator.h"
+#include "lockstep/models/model.h"
+#include "lockstep/parallel/strategy.h"
+
+namespace lockstep::train {
+
+// Those of one rank.
+struct Disturbances {
+  base::Nanoseconds loader{0};
+  base::Nanoseconds compute{0};
+  base::Nanoseconds link{0};
+  base::Nanoseconds first_bucket{0};
+  std::optional<std::int64_t> flip_after;  // steps
+};
+
+// Throws ConfigError that names the variable and what it takes. Empty texts ask for nothing.
+Disturbances parse_disturbances(const std::string& delays, const std::string& flip, int rank);
+// From the environment.
+Disturbances disturbances_of(int rank);
+
+// Around what a backend opened, where an operation is to be delayed; else it comes back as it is.
+std::unique_ptr<comm::Communicator> slow_down(std::unique_ptr<comm::Communicator> opened,
+                                              const Disturbances& disturbances);
+// Sleeps in the forward of `model`; null where nothing is asked for. Must outlive the model's passes.
+std::unique_ptr<models::UnitHooks> slow_down(models::Model& model, const Disturbances& disturbances);
+// Flips the lowest bit of the first value.
+void flip_a_bit(const std::vector<parallel::Updatable>& updatables);
+
+}  // namespace lockstep::train

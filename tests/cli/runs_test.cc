@@ -1,0 +1,100 @@
+// `lockstep runs`, `lockstep models` and `lockstep data` through the program.
+#include "tests/cli/train_harness.h"
+
+namespace lockstep::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class Runs : public TrainTest {
+ protected:
+  ProgramRun lockstep(const std::string& arguments) const {
+    return run_shell(setting() + program() + " " + arguments);
+  }
+  std::string id(std::size_t index) const { return runs().at(index).filename().string(); }
+};
+
+TEST_F(Runs, list_says_what_ran_and_how_it_ended) {
+  EXPECT_THAT(lockstep("runs").out, HasSubstr("no runs in"));
+  train("--workers 2");
+  train("", "fail");
+  const ProgramRun list = lockstep("runs list");
+  EXPECT_THAT(list.out,
+              AllOf(HasSubstr(id(0)), HasSubstr("finished"), HasSubstr("failed"), HasSubstr("ddp")));
+  const auto json = nlohmann::json::parse(lockstep("runs list --json").out);
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_EQ(json[0]["status"], "finished");
+  EXPECT_EQ(json[0]["workers"], 2);
+}
+
+TEST_F(Runs, show_prints_what_train_printed) {
+  const ProgramRun run = train("");
+  EXPECT_EQ(lockstep("runs show " + id(0)).out, run.out);
+  EXPECT_EQ(lockstep("runs show " + id(0).substr(0, 18)).out, run.out);
+  EXPECT_EQ(nlohmann::json::parse(lockstep("runs show --json " + id(0)).out), kept_record());
+}
+
+TEST_F(Runs, the_shown_spec_makes_the_same_run_again) {
+  train("--model vit --model-options width=8 --seed 5");
+  for (const char* form : {"yaml", "json"}) {
+    const std::string file = "'" + (store / "again.").string() + form + "'";
+    const std::string json = form == std::string("json") ? " --json" : "";
+    EXPECT_EQ(lockstep("runs show --spec " + id(0) + json + " > " + file).exit_code, 0);
+    const ProgramRun planned = lockstep("train --dry-run --json " + file);
+    EXPECT_EQ(nlohmann::json::parse(planned.out)["spec"], kept_record()["spec"]) << form;
+  }
+}
+
+TEST_F(Runs, rm_removes_a_run_and_asks_for_force_where_there_is_no_record) {
+  train("");
+  train("");
+  std::filesystem::remove(runs().at(1) / "record.json");
+  EXPECT_EQ(lockstep("runs rm " + id(1)).exit_code, 3);
+  EXPECT_EQ(lockstep("runs rm --force " + id(0) + " " + id(1)).exit_code, 0);
+  EXPECT_THAT(runs(), IsEmpty());
+}
+
+TEST_F(Runs, mistakes_are_explained) {
+  EXPECT_THAT(lockstep("runs lsit").err, HasSubstr("Did you mean 'list'?"));
+  EXPECT_EQ(lockstep("runs lsit").exit_code, 2);
+  EXPECT_EQ(lockstep("runs show").exit_code, 2);
+  EXPECT_EQ(lockstep("runs show 1999").exit_code, 3);
+}
+
+TEST_F(Runs, models_are_those_the_worker_describes) {
+  const ProgramRun json = lockstep("models --json");
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  EXPECT_EQ(nlohmann::json::parse(json.out)[0]["parameters"], 61706);
+  EXPECT_THAT(lockstep("models").out, AllOf(HasSubstr("lenet5"), HasSubstr("61,706"), HasSubstr("0.8322 M")));
+  EXPECT_EQ(nlohmann::json::parse(lockstep("models --json --classes 100").out)[0]["classes"], 100);
+}
+
+TEST_F(Runs, a_worker_that_cannot_be_run_is_exit_4_for_models_too) {
+  const ProgramRun run = run_shell("LOCKSTEP_WORKER=/nowhere " + program() + " models");
+  EXPECT_EQ(run.exit_code, 4);
+}
+
+TEST_F(Runs, data_lists_sets_the_places_looked_in_and_the_way_to_get_them) {
+  const ProgramRun list = run_shell("HOME=/nowhere XDG_DATA_HOME=/nowhere/share " + program() + " data");
+  EXPECT_EQ(list.exit_code, 0);
+  EXPECT_THAT(list.out, AllOf(HasSubstr("cifar10 was looked for in"), HasSubstr("/nowhere/share"),
+                              HasSubstr("lockstep data get cifar10"), HasSubstr("50,000 + 10,000")));
+  const auto json = nlohmann::json::parse(run_lockstep("data --json").out);
+  EXPECT_TRUE(json.is_array());
+  EXPECT_THAT(json.dump(), HasSubstr("looked_in"));
+}
+
+TEST_F(Runs, data_get_explains_what_cannot_be_had) {
+  EXPECT_THAT(run_lockstep("data get minst").err, HasSubstr("Did you mean 'mnist'?"));
+  EXPECT_EQ(run_lockstep("data get").exit_code, 2);
+  EXPECT_EQ(run_lockstep("data got mnist").exit_code, 2);
+  const ProgramRun driving = run_lockstep("data get driving");
+  EXPECT_EQ(driving.exit_code, 3);
+  EXPECT_THAT(driving.err, Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace lockstep::testing

@@ -1,0 +1,138 @@
+// `lockstep train` from the command line to the record, with a stand-in worker.
+#include "tests/cli/train_harness.h"
+
+namespace lockstep::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+using TrainRun = TrainTest;
+
+TEST_F(TrainRun, prints_what_ran_and_where_time_bytes_and_memory_went) {
+  const ProgramRun run = train("--workers 2 --steps 6");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  for (const char* part : {"finished", "lenet5, input 1x28x28", "digits", "ddp over shm, 2 workers on cpu",
+                           "32 per worker, 64 global", "train loss", "87.50 %", "90.00 %",
+                           "6, of them 2 warm-up", "median 10.0 ms", "samples/s", "exposed communication",
+                           "busy 3.00 ms, exposed 1.00 ms, peer wait 500 µs", "246,824 B", "2,000 B",
+                           "peak of the worst rank: 3.00 MiB", "this worker trains nothing"})
+    EXPECT_THAT(run.out, HasSubstr(part));
+  EXPECT_THAT(run.out, HasSubstr("Stored in " + runs().at(0).string()));
+  EXPECT_THAT(run.err, HasSubstr("lenet5 on digits (1x28x28): ddp over shm"));
+}
+
+TEST_F(TrainRun, json_is_the_record_that_is_kept) {
+  const ProgramRun run = train("--workers 2 --steps 6 --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto record = nlohmann::json::parse(run.out);
+  EXPECT_EQ(record, kept_record());
+  EXPECT_EQ(record["status"], "finished");
+  EXPECT_EQ(record["workers"], 2);
+  EXPECT_EQ(record["batch"]["global"], 64);
+  EXPECT_EQ(record["steps"]["count"], 6);
+  EXPECT_EQ(record["id"], runs().at(0).filename().string());
+  EXPECT_GT(record["wall_seconds"]["total"].get<double>(), 0);
+  EXPECT_TRUE(record["machine"].contains("cpu"));
+}
+
+TEST_F(TrainRun, the_kept_spec_has_every_auto_resolved) {
+  train("--workers 2");
+  const auto spec = kept_record()["spec"];
+  EXPECT_EQ(spec["strategy"], "ddp");
+  EXPECT_EQ(spec["backend"], "shm");
+  EXPECT_EQ(spec["device"], "cpu");
+  EXPECT_EQ(spec["loss"], "cross-entropy");
+  EXPECT_EQ(spec["augment"], "none");
+  EXPECT_EQ(spec["epochs"], 1);
+  EXPECT_EQ(spec["image_size"], 28);
+}
+
+TEST_F(TrainRun, what_ranks_say_is_tagged_and_kept_in_the_run) {
+  const ProgramRun run = train("--workers 2", "chatty");
+  EXPECT_THAT(run.err, AllOf(HasSubstr("[rank0] a word for people"), HasSubstr("[rank1] a word for people")));
+  EXPECT_TRUE(std::filesystem::exists(runs().at(0) / "logs" / "rank1.log"));
+}
+
+TEST_F(TrainRun, a_rank_that_fails_gives_the_run_its_exit_code_and_is_named) {
+  const ProgramRun run = train("--workers 2", "fail");
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, HasSubstr("error: the images are upside down"));
+  EXPECT_THAT(run.out, AllOf(HasSubstr("failed"), HasSubstr("rank 1, DataError"), HasSubstr("upside down")));
+  EXPECT_EQ(kept_record()["failure"]["rank"], 1);
+}
+
+TEST_F(TrainRun, a_killed_rank_is_told_by_the_launcher) {
+  const ProgramRun run = train("--workers 2", "crash");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("rank 1 was killed by signal 9"));
+  EXPECT_EQ(kept_record()["status"], "failed");
+  EXPECT_EQ(kept_record()["failure"]["kind"], "killed");
+}
+
+TEST_F(TrainRun, ranks_that_end_without_having_finished_are_an_error) {
+  const ProgramRun run = train("", "silent");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("not every one said that it had finished"));
+  EXPECT_EQ(kept_record()["status"], "interrupted");
+}
+
+TEST_F(TrainRun, a_store_that_cannot_be_written_is_said_before_anything_starts) {
+  const ProgramRun run = train("--store /proc/nowhere");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("/proc/nowhere"), HasSubstr("--store DIR")));
+}
+
+TEST_F(TrainRun, the_store_may_be_given_by_flag) {
+  const std::filesystem::path other = store / "another";
+  EXPECT_EQ(train("--store '" + other.string() + "'").exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(other / "runs"));
+  EXPECT_THAT(runs(), IsEmpty());
+}
+
+TEST_F(TrainRun, a_worker_that_is_not_there_is_exit_4) {
+  const ProgramRun run =
+      run_shell(setting() + "export LOCKSTEP_WORKER=/nowhere\n" + program() + " train --data digits");
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("LOCKSTEP_WORKER"), HasSubstr("/nowhere")));
+  EXPECT_THAT(runs(), IsEmpty());
+}
+
+TEST_F(TrainRun, data_that_is_not_here_is_exit_3_with_the_places_and_the_way_to_get_it) {
+  const ProgramRun run = run_shell(setting() + "export XDG_DATA_HOME=/nowhere HOME=/nowhere\n" + program() +
+                                   " train --data cifar10 --model resnet18-cifar");
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, HasSubstr("lockstep data get cifar10"));
+  EXPECT_THAT(runs(), IsEmpty());
+}
+
+TEST_F(TrainRun, engine_torch_without_pytorch_is_exit_4_with_the_reason) {
+  const ProgramRun run =
+      run_shell(setting() + "mkdir -p '" + store.string() + "/bin'\nprintf '#!/bin/sh\\nexit 1\\n' > '" +
+                store.string() + "/bin/python3'\nchmod +x '" + store.string() + "/bin/python3'\nPATH='" +
+                store.string() + "/bin':$PATH " + program() + " train --data digits --engine torch");
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_THAT(run.err, HasSubstr("engine torch cannot be used here"));
+}
+
+TEST_F(TrainRun, lines_of_progress_come_with_every_epoch) {
+  const ProgramRun run = run_shell(setting() + "export STAND_IN_PAUSE=0.1\n" + program() +
+                                   " train --data digits --steps 8 --progress lines");
+  EXPECT_THAT(run.err, AllOf(HasSubstr("step 8/8"), HasSubstr("loss 0.25"), HasSubstr("samples/s"),
+                             HasSubstr("exposed 10.0 %"), HasSubstr("val accuracy 90.0 %")));
+}
+
+TEST_F(TrainRun, a_bar_is_drawn_on_a_terminal_and_taken_away) {
+  const std::string command =
+      "STAND_IN_PAUSE=0.1 script -qec \"" + program() + " train --data digits\" /dev/null";
+  const ProgramRun run = run_shell(setting("chatty") + command);
+  EXPECT_THAT(run.out, AllOf(HasSubstr("\r\033[Kepoch 1/1  step"), HasSubstr("\r\033[K[rank0] a word"),
+                             HasSubstr("finished")));
+  EXPECT_THAT(train("").err, Not(HasSubstr("step 1")));
+}
+
+}  // namespace
+}  // namespace lockstep::testing

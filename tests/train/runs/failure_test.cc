@@ -1,0 +1,142 @@
+// What can go wrong while training, through the real program: one clear message, the right exit code, in
+// time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "tests/cli/program_run.h"
+#include "tests/train/runs/started_training.h"
+
+namespace lockstep::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr const char* kSmall =
+    "--model lenet5 --data digits --train-samples 400 --val-samples 40 --threads 1 --workers 2 ";
+const Environment kSlowly = {{"LOCKSTEP_DELAY", "compute=25ms"}};
+
+class Failure : public ::testing::Test {
+ protected:
+  void expect_one_error(const TrainRun& run, int exit_code, const std::string& status) const {
+    EXPECT_EQ(run.exit_code, exit_code) << run.err;
+    EXPECT_EQ(occurrences("error: ", run.err), 1) << run.err;
+    ASSERT_TRUE(run.record.is_object()) << run.err;
+    EXPECT_EQ(run.record.at("status"), status);
+  }
+  TrainStore store_;
+};
+
+TEST_F(Failure, ALossThatIsNotANumberNamesTheStepAndWhatToTry) {
+  for (const std::string workers : {"1", "2"}) {
+    const TrainRun run = store_.train(
+        "--model lenet5 --data digits --train-samples 400 --learning-rate 1e6 "
+        "--steps 50 --validate-every 0 --workers " +
+        workers);
+    expect_one_error(run, 1, "failed");
+    EXPECT_THAT(run.err, AllOf(ContainsRegex("the loss of step [0-9]+ is -?(nan|inf)"),
+                               HasSubstr("--learning-rate"), HasSubstr("--clip-norm")));
+    // The step that is named is the one after the last whose loss was finite.
+    const std::string named = "step " + std::to_string(run.losses().size() + 1) + " is";
+    EXPECT_THAT(run.err, HasSubstr(named));
+  }
+}
+
+TEST_F(Failure, ACapTooSmallIsOutOfMemoryAndSaysWhatWouldHelp) {
+  const TrainRun run = store_.train(std::string(kSmall) + "--steps 5 --batch-size 64 --device-memory 2MiB");
+  expect_one_error(run, 1, "out_of_memory");
+  EXPECT_THAT(run.err, AllOf(HasSubstr("out of memory: "), HasSubstr("2.00 MiB"), HasSubstr("are in use"),
+                             HasSubstr("--batch-size"), HasSubstr("--device-memory")));
+  EXPECT_EQ(run.record.at("failure").at("kind"), "out_of_memory");
+}
+
+TEST_F(Failure, ReplicasThatDivergeAreNoticedAndTheRankIsNamed) {
+  const TrainRun run =
+      store_.train(std::string(kSmall) + "--workers 3 --steps 30 --check-every 2", 120, "LOCKSTEP_FLIP=7@2");
+  expect_one_error(run, 6, "failed");
+  EXPECT_THAT(run.err, HasSubstr("after step 8 the parameters of rank 2 are not those of rank 0"));
+  EXPECT_EQ(run.record.at("failure").at("kind"), "verification");
+}
+
+class FailureOver : public Failure, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(FailureOver, AKilledRankEndsTheRunWithinTwoSecondsAndIsNamed) {
+  for (const int victim : {0, 1}) {
+    StartedTraining training(store_, kSmall + ("--epochs 100 --backend " + GetParam()), kSlowly);
+    ASSERT_TRUE(training.await_steps(5)) << training.error();
+    training.signal_rank(victim, SIGKILL);
+    const TrainRun run = training.wait(2s);
+    EXPECT_TRUE(training.ended_in_time()) << run.err;
+    expect_one_error(run, 1, "failed");
+    EXPECT_THAT(run.err, HasSubstr("error: rank " + std::to_string(victim) + " was killed"));
+    EXPECT_EQ(run.record.at("failure").at("rank"), victim);
+  }
+}
+
+TEST_P(FailureOver, AStoppedRankEndsTheRunAtTheTimeoutAndIsNamed) {
+  StartedTraining training(store_, kSmall + ("--epochs 100 --timeout 1s --backend " + GetParam()), kSlowly);
+  ASSERT_TRUE(training.await_steps(5)) << training.error();
+  training.signal_rank(1, SIGSTOP);
+  const TrainRun run = training.wait(8s);
+  EXPECT_TRUE(training.ended_in_time()) << run.err;
+  expect_one_error(run, 124, "failed");
+  EXPECT_THAT(run.err, HasSubstr("error: rank 1 does not answer (stopped"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, FailureOver, ::testing::Values("shm", "gloo", "mpi"),
+                         [](const auto& backend) { return backend.param; });
+
+TEST_F(Failure, RanksThatWereStartedWithDifferentSpecsAreToldSo) {
+  const std::string rank = "WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(free_port()) +
+                           " " + program() + " train --data digits --model lenet5 --steps 3 --store '" +
+                           store_.path().string() + "' ";
+  const ProgramRun run = run_shell("RANK=1 " + rank + "--batch-size 16 & other=$!\nRANK=0 " + rank +
+                                   "--batch-size 8; code=$?\nwait $other; echo $code $?");
+  EXPECT_EQ(run.out, "3 3\n");
+  EXPECT_THAT(run.err, HasSubstr("rank 1 was started with another spec than rank 0: batch_size is 16"));
+}
+
+// A model of the user's own, which every host has its own file of: the flags are equal, the shapes are not.
+TEST_F(Failure, WeightsThatDoNotFitTheModelAreRefusedByName) {
+  const std::string weights = (store_.path() / "w.safetensors").string();
+  ASSERT_EQ(store_.train(std::string(kSmall) + "--steps 1 --validate-every 0 --export-weights " + weights)
+                .exit_code,
+            0);
+  const TrainRun run = store_.train("--model vit --data digits --steps 1 --weights " + weights);
+  EXPECT_EQ(run.exit_code, 3) << run.err;
+  EXPECT_EQ(occurrences("error: ", run.err), 1) << run.err;
+}
+
+// A file system of its own, seen by the shell's children only, that has room for one checkpoint.
+TEST_F(Failure, AFullDiskWhileCheckpointingKeepsTheCheckpointBefore) {
+  if (geteuid() != 0)
+    GTEST_SKIP()
+        << "a small file system can be mounted by root only; the limit of file sizes is tested below";
+  const std::string disk = (store_.path() / "disk").string();
+  fs::create_directory(disk);
+  const std::string script = "mount -t tmpfs -o size=900k none '" + disk + "' || exit 77\n" + program() +
+                             " train " + kSmall +
+                             "--epochs 4 --checkpoint-epochs 1 --progress none --store '" + disk +
+                             "'; code=$?\n" + "ls '" + disk + "'/runs/*/checkpoints/step-*/* >&2\nexit $code";
+  const ProgramRun run = run_shell("unshare --mount sh -c \"" + script + "\"", 120);
+  if (run.exit_code == 77) GTEST_SKIP() << "this kernel does not let a test mount a file system: " << run.err;
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_EQ(occurrences("error: ", run.err), 1) << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("no room"), HasSubstr("step-00000007/manifest.json")));
+}
+
+TEST_F(Failure, AFileThatMayNotGrowWhileCheckpointingIsAnErrorToo) {
+  const TrainRun run =
+      store_.train(std::string(kSmall) + "--epochs 4 --checkpoint-epochs 1", 120, "ulimit -f 300;");
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_EQ(occurrences("error: ", run.err), 1) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("no room"));
+}
+
+}  // namespace
+}  // namespace lockstep::testing

@@ -1,0 +1,127 @@
+// Events of steps whose figures arrive at different times.
+#include "lockstep/train/step_reporter.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace lockstep::train {
+namespace {
+
+using namespace std::chrono_literals;
+
+measure::StepSplit split_of(std::int64_t step, base::Nanoseconds total, base::Nanoseconds forward) {
+  measure::StepSplit split;
+  split.step = step;
+  split.total = total;
+  split.spans[static_cast<std::size_t>(measure::Span::forward)] = forward;
+  return split;
+}
+
+StepFacts facts_of(std::int64_t step) {
+  StepFacts facts;
+  facts.step = step;
+  facts.samples = 32;
+  return facts;
+}
+
+class StepReporterTest : public ::testing::Test {
+ protected:
+  StepReporterTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-steps-XXXXXX").string();
+    directory_ = ::mkdtemp(pattern.data());
+    events_.emplace(directory_ / "rank0.jsonl", 0, RunClock());
+    spec_.skip_steps = 1;
+  }
+  ~StepReporterTest() override { std::filesystem::remove_all(directory_); }
+
+  std::vector<record::StepEvent> written() {
+    events_->flush();
+    std::ifstream stream(directory_ / "rank0.jsonl");
+    std::vector<record::StepEvent> steps;
+    for (const record::Event& event : record::read_events(stream, "events"))
+      steps.push_back(std::get<record::StepEvent>(event.body));
+    return steps;
+  }
+
+  std::filesystem::path directory_;
+  std::optional<EventLog> events_;
+  record::RunSpec spec_;
+  measure::Ledger ledger_;
+};
+
+TEST_F(StepReporterTest, AnEventIsWrittenWhenItsLossAndItsSplitAreThere) {
+  StepReporter reporter(spec_, ledger_, *events_);
+  reporter.ended(facts_of(0));
+  reporter.splits({split_of(0, 10ms, 6ms)});
+  EXPECT_TRUE(written().empty());
+  reporter.ended(facts_of(1));
+  reporter.loss(0.5);  // of step 0
+  ASSERT_EQ(written().size(), 1u);
+  EXPECT_EQ(written()[0].loss, 0.5);
+  EXPECT_DOUBLE_EQ(written()[0].seconds, 0.010);
+  reporter.loss(0.25);
+  EXPECT_EQ(written().size(), 1u) << "the split of step 1 is not known";
+  reporter.splits({split_of(1, 12ms, 6ms)});
+  EXPECT_EQ(written().size(), 2u);
+}
+
+TEST_F(StepReporterTest, StepsAreWrittenInOrder) {
+  StepReporter reporter(spec_, ledger_, *events_);
+  for (std::int64_t step = 0; step < 3; ++step) reporter.ended(facts_of(step));
+  reporter.splits({split_of(1, 1ms, 1ms), split_of(2, 1ms, 1ms)});
+  for (const double loss : {3.0, 2.0, 1.0}) reporter.loss(loss);
+  EXPECT_TRUE(written().empty());
+  reporter.splits({split_of(0, 1ms, 1ms)});
+  ASSERT_EQ(written().size(), 3u);
+  EXPECT_EQ(written()[2].step, 2);
+  EXPECT_EQ(written()[2].loss, 1.0);
+}
+
+TEST_F(StepReporterTest, WhatNoSpanCoversIsOther) {
+  StepReporter reporter(spec_, ledger_, *events_);
+  for (std::int64_t step = 0; step < 3; ++step) reporter.ended(facts_of(step));
+  // The first is warm-up, and counts for nothing.
+  reporter.splits({split_of(0, 100ms, 0ms), split_of(1, 10ms, 9ms), split_of(2, 10ms, 10ms)});
+  ASSERT_TRUE(reporter.share_of_other().has_value());
+  EXPECT_NEAR(*reporter.share_of_other(), 0.05, 1e-12);
+  for (const double loss : {3.0, 2.0, 1.0}) reporter.loss(loss);
+  EXPECT_NEAR(written()[1].split_seconds->other, 0.001, 1e-12);
+  EXPECT_TRUE(written()[0].warmup.value());
+}
+
+TEST_F(StepReporterTest, WhatAStepCommunicatedIsTheDifferenceOfTheLedgersTotals) {
+  measure::Movement movement;
+  movement.busy = 7ms;
+  movement.peer_wait = 2ms;
+  const auto move = [&] {
+    ledger_.add(measure::Purpose::gradient, measure::Collective::all_reduce, "shm", 8, movement);
+  };
+  move();  // before training
+  StepReporter reporter(spec_, ledger_, *events_);
+  for (std::int64_t step = 0; step < 2; ++step) {
+    move();
+    reporter.ended(facts_of(step));
+    reporter.splits({split_of(step, 10ms, 1ms)});
+    reporter.loss(1);
+  }
+  EXPECT_DOUBLE_EQ(written()[1].busy_seconds.value(), 0.007);
+  EXPECT_DOUBLE_EQ(written()[1].peer_wait_seconds.value(), 0.002);
+}
+
+TEST_F(StepReporterTest, WithoutMeasuringThereIsOnlyTheStepsLength) {
+  spec_.measure = false;
+  StepReporter reporter(spec_, ledger_, *events_);
+  reporter.ended(facts_of(0));
+  reporter.splits({split_of(0, 10ms, 0ms)});
+  reporter.loss(1);
+  ASSERT_EQ(written().size(), 1u);
+  EXPECT_FALSE(written()[0].split_seconds.has_value());
+  EXPECT_FALSE(written()[0].busy_seconds.has_value());
+  EXPECT_FALSE(reporter.share_of_other().has_value());
+}
+
+}  // namespace
+}  // namespace lockstep::train

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""The engine on a GPU: do its losses follow PyTorch's, is the split of the step whole, what does measuring cost?
+
+Runs `lockstep train --device cuda` with our engine and with engine torch, and prints one line a check. Exits 6 when losses
+differ by more than is allowed, 5 when a figure misses its bound. Needs one GPU; ranks share it.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIMIT_SECONDS = 240
+THRESHOLD, VERIFICATION_FAILED = 5, 6
+
+CURVES = (  # what, flags, the largest difference allowed
+    ("narrow resnet18-cifar, f64, 2 ranks, 20 steps",
+     "--model resnet18-cifar --model-options width=16 --precision f64 --workers 2 --global-batch 32 --steps 20 --augment none "
+     "--buffers broadcast --learning-rate 0.05", 1e-6),
+    ("lenet5, f32, 2 ranks, 50 steps",
+     "--model lenet5 --precision f32 --workers 2 --global-batch 64 --steps 50 --learning-rate 0.05", 1e-3),
+    ("lenet5, f32, 1 rank, 50 steps",
+     "--model lenet5 --precision f32 --workers 1 --global-batch 64 --steps 50 --learning-rate 0.05", 1e-3),
+)
+SPLITS = (("lenet5", 0.05), ("vit", 0.05), ("resnet18-cifar", 0.02), ("squeezenet1_0", 0.02))  # model, bound of other
+
+
+class Runs:
+    def __init__(self, program, store):
+        self.program = program
+        self.store = store
+
+    def train(self, flags):
+        words = [self.program, "train", "--device", "cuda", "--json", "--progress", "none", "--validate-every", "0",
+                 "--store", self.store, *flags.split()]
+        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMIT_SECONDS, check=False)
+        if done.returncode != 0:
+            print(f"exit {done.returncode}: {' '.join(map(str, words))}\n{done.stderr[-1500:]}")
+            return None
+        return json.loads(done.stdout)
+
+    def losses(self, record):
+        path = Path(self.store) / "runs" / record["id"] / "rank0.jsonl"
+        events = [json.loads(line) for line in path.read_text().splitlines()]
+        return [event["loss"] for event in events if event["event"] == "step"]
+
+
+def check_curves(runs):
+    worst = 0
+    for what, flags, allowed in CURVES:
+        ours = runs.train(f"{flags} --backend {'nccl' if 'workers 2' in flags else 'auto'}")
+        theirs = runs.train(f"{flags} --engine torch --backend {'gloo' if 'workers 2' in flags else 'auto'}")
+        if ours is None or theirs is None:
+            print(f"{what}: did not run")
+            worst = VERIFICATION_FAILED
+            continue
+        pairs = list(zip(runs.losses(ours), runs.losses(theirs)))
+        difference = max(abs(left - right) for left, right in pairs)
+        kept = difference <= allowed
+        print(f"{what}: largest difference {difference:.2e} over {len(pairs)} steps, allowed {allowed:.0e}: {'ok' if kept else 'MISSED'}")
+        worst = worst if kept else VERIFICATION_FAILED
+    return worst
+
+
+def check_splits(runs):
+    worst = 0
+    for model, bound in SPLITS:
+        record = runs.train(f"--model {model} --batch-size 32 --steps 200 --skip-steps 40")
+        theirs = runs.train(f"--model {model} --batch-size 32 --steps 200 --skip-steps 40 --engine torch")
+        if record is None:
+            return THRESHOLD
+        if theirs is not None:
+            print(f"{model}: PyTorch, eager: {theirs['steps']['samples_per_second']:.0f} samples/s")
+        steps = record["steps"]
+        split = steps["split_seconds"]
+        share = split["other"] / sum(split.values())
+        spans = ", ".join(f"{name} {seconds * 1e3:.2f}" for name, seconds in split.items())
+        print(f"{model}: step {steps['seconds']['median'] * 1e3:.2f} ms, {steps['samples_per_second']:.0f} samples/s; ms: {spans}; "
+              f"other {share:.1%} of at most {bound:.0%}: {'ok' if share <= bound else 'MISSED'}")
+        worst = worst if share <= bound else THRESHOLD
+    return worst
+
+
+def check_cost(runs, rounds=6):
+    worst = 0
+    for model in ("lenet5", "resnet18-cifar"):
+        seconds = {"true": [], "false": []}
+        for _ in range(rounds):
+            for measure, times in seconds.items():
+                record = runs.train(f"--model {model} --batch-size 32 --steps 400 --skip-steps 100 --measure {measure}")
+                if record is None:
+                    return THRESHOLD
+                times.append(record["steps"]["seconds"]["median"])
+        cost = statistics.median(on / off for on, off in zip(seconds["true"], seconds["false"])) - 1
+        print(f"{model}: measuring costs {cost:+.2%} of the step ({', '.join(f'{on / off - 1:+.1%}' for on, off in zip(*seconds.values()))})")
+        worst = worst if cost < 0.01 else THRESHOLD
+    return worst
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lockstep", default=str(ROOT / "build/cuda/bin/lockstep"))
+    parser.add_argument("--only", default="curves,splits,cost")
+    options = parser.parse_args()
+    checks = {"curves": check_curves, "splits": check_splits, "cost": check_cost}
+    with tempfile.TemporaryDirectory() as store:
+        runs = Runs(options.lockstep, store)
+        codes = [checks[name](runs) for name in options.only.split(",")]
+    return max(codes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
