@@ -10,11 +10,8 @@ std::string difference_of(const record::RunSpec& here, const record::RunSpec& th
 }
 
 TEST(SameRun, LimitsAndPlacesMayDiffer) {
-  record::RunSpec longer;
-  longer.epochs = 10;
-  longer.target_loss = 0.04;
-  longer.data_dir = "elsewhere";
-  longer.resume = "runs/7";
+  const record::RunSpec longer = record::spec_from_json(
+      {{"epochs", 10}, {"target_loss", 0.04}, {"data_dir", "elsewhere"}, {"resume", "runs/7"}}, "test");
   EXPECT_EQ(difference_of(longer, {}), "");
 }
 
