@@ -144,7 +144,7 @@ build() {
   [[ ,$only, == *,test,* || ,$only, == *,full,* ]] && targets+=(nccl_test nccl_parts_test)
   grep -q 'found   torch' "$out/configure.log" && targets+=(lockstep-worker)
   timeout "$(left)" cmake --build "$BUILD" -j "$(nproc)" --target "${targets[@]}" >"$out/build.log" 2>&1 || {
-    grep -E -A8 'error|FAILED' "$out/build.log" | cut -c1-300 | head -60
+    grep -E -A8 'error:|FAILED' "$out/build.log" | cut -c1-300 | head -60
     tail -3 "$out/build.log"
     return 1
   }

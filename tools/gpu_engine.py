@@ -70,8 +70,11 @@ def check_splits(runs):
     worst = 0
     for model, bound in SPLITS:
         record = runs.train(f"--model {model} --batch-size 32 --steps 200 --skip-steps 40")
+        theirs = runs.train(f"--model {model} --batch-size 32 --steps 200 --skip-steps 40 --engine torch")
         if record is None:
             return THRESHOLD
+        if theirs is not None:
+            print(f"{model}: PyTorch, eager: {theirs['steps']['samples_per_second']:.0f} samples/s")
         steps = record["steps"]
         split = steps["split_seconds"]
         share = split["other"] / sum(split.values())
@@ -82,16 +85,16 @@ def check_splits(runs):
     return worst
 
 
-def check_cost(runs, rounds=4):
+def check_cost(runs, rounds=6):
     worst = 0
     for model in ("lenet5", "resnet18-cifar"):
         seconds = {"true": [], "false": []}
         for _ in range(rounds):
             for measure, times in seconds.items():
-                record = runs.train(f"--model {model} --batch-size 32 --steps 300 --skip-steps 50 --measure {measure}")
+                record = runs.train(f"--model {model} --batch-size 32 --steps 400 --skip-steps 100 --measure {measure}")
                 if record is None:
                     return THRESHOLD
-                times.append(record["steps"]["seconds"]["mean"])
+                times.append(record["steps"]["seconds"]["median"])
         cost = statistics.median(on / off for on, off in zip(seconds["true"], seconds["false"])) - 1
         print(f"{model}: measuring costs {cost:+.2%} of the step ({', '.join(f'{on / off - 1:+.1%}' for on, off in zip(*seconds.values()))})")
         worst = worst if cost < 0.01 else THRESHOLD

@@ -37,7 +37,8 @@ struct Level {
     } else {
       // A positional argument goes by what stands for it in the help: CLI11 2.4 refuses one that is called
       // like a flag.
-      const std::string& names = collected.flag.is_positional() ? collected.flag.value : collected.flag.names;
+      const std::string names =
+          collected.flag.is_positional() ? "POSITIONAL_" + collected.flag.names : collected.flag.names;
       collected.option = app->add_option(names, collected.texts);
       collected.option->allow_extra_args(collected.flag.is_positional());
     }

@@ -45,7 +45,13 @@ struct Operation {
   Purpose purpose = Purpose::control;
   std::vector<std::size_t> counts;  // elements per rank where parts are unequal; empty: equal parts
 
-  ElementType type() const { return input.data != nullptr || input.bytes > 0 ? input.type : output.type; }
+  // Of the buffer this rank has. Where both are empty, as a part may be, the one that was given a type says
+  // it: a buffer that was left out is of u8.
+  ElementType type() const {
+    if (input.data != nullptr || input.bytes > 0) return input.type;
+    if (output.data != nullptr || output.bytes > 0) return output.type;
+    return input.type != ElementType::u8 ? input.type : output.type;
+  }
 };
 
 Operation all_reduce(Buffer in_place, ReduceOp op, Purpose purpose);

@@ -11,9 +11,9 @@ struct Conclusion {
   std::vector<record::Event> events;  // of all ranks, in the order of time
 };
 
-// Reads the events of all ranks and builds the record; writes nothing. `context` needs no id and no spec: they
-// are the directory's. What the launcher's machine lacks (the GPU, the engine's libraries) is taken from rank
-// 0's. Works on whatever the ranks have left behind.
+// Reads the events of all ranks and builds the record; writes nothing. `context` needs no id and no spec:
+// they are the directory's. What the launcher's machine lacks (the GPU, the engine's libraries) is taken from
+// rank 0's. Works on whatever the ranks have left behind.
 Conclusion merge_run(const RunDirectory& run, record::RunContext context);
 
 // Writes record.json and the merged events into the run's directory. Throws StoreError.

@@ -21,6 +21,8 @@ struct ModelEntry {
   // weights for another number of classes leave alone. Empty: the model has none.
   std::string_view head;
   std::unique_ptr<Unit> (*build)(LayerFactory& layers, const ModelOptions& resolved) = nullptr;
+  // Whether LayerOptions::channels_last makes it faster on the CPU (measured: see models/README.md).
+  bool prefers_channels_last = false;
 };
 
 std::span<const ModelEntry* const> model_entries();

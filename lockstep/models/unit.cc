@@ -41,6 +41,11 @@ void Unit::name_tree(const std::string& path) {
   for (std::size_t i = 0; i < children_.size(); ++i) children_[i]->name_tree(full_name(*this, names_[i]));
 }
 
+void Unit::set_gradient_slot(std::size_t index, std::shared_ptr<GradientSlot> slot) {
+  if (slot != nullptr) slot->direct_ = writes_slots();
+  parameters_.at(index).slot = std::move(slot);
+}
+
 void Unit::freeze(bool frozen) {
   frozen_ = frozen;
   for (const Parameter& parameter : parameters_) parameter.value.set_requires_grad(!frozen);
@@ -48,12 +53,12 @@ void Unit::freeze(bool frozen) {
 
 at::Tensor Unit::add_parameter(std::string name, at::Tensor value, Init init) {
   value.set_requires_grad(true);
-  parameters_.push_back({std::move(name), value, init});
+  parameters_.push_back({std::move(name), value, init, nullptr});
   return value;
 }
 
 at::Tensor Unit::add_buffer(std::string name, at::Tensor value, double initial) {
-  buffers_.push_back({std::move(name), value, Init::constant(initial)});
+  buffers_.push_back({std::move(name), value, Init::constant(initial), nullptr});
   return value;
 }
 
@@ -67,6 +72,24 @@ std::vector<NamedTensor> parameters_of(Unit& root) {
   std::vector<NamedTensor> all;
   for (Unit* unit : all_units(root)) append(*unit, unit->own_parameters(), all);
   return all;
+}
+
+std::vector<std::shared_ptr<GradientSlot>> gradient_slots_of(Unit& root) {
+  std::vector<std::shared_ptr<GradientSlot>> slots;
+  for (Unit* unit : all_units(root)) {
+    for (std::size_t i = 0; i < unit->own_parameters().size(); ++i) {
+      if (unit->own_parameters()[i].slot == nullptr)
+        unit->set_gradient_slot(i, std::make_shared<GradientSlot>());
+      slots.push_back(unit->own_parameters()[i].slot);
+    }
+  }
+  return slots;
+}
+
+void remove_gradient_slots(Unit& root) {
+  for (Unit* unit : all_units(root)) {
+    for (std::size_t i = 0; i < unit->own_parameters().size(); ++i) unit->set_gradient_slot(i, nullptr);
+  }
 }
 
 std::vector<NamedTensor> buffers_of(Unit& root) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "lockstep/models/gradient_slot.h"
 #include "lockstep/models/init.h"
 
 namespace lockstep::models {
@@ -30,6 +31,7 @@ struct Parameter {
   std::string name;  // within the unit: "weight"
   at::Tensor value;
   Init init;
+  std::shared_ptr<GradientSlot> slot = nullptr;  // where its gradient shall go, if not into .grad
 };
 
 class Unit {
@@ -64,6 +66,9 @@ class Unit {
   std::span<const Parameter> own_parameters() const { return parameters_; }
   std::span<const Parameter> own_buffers() const { return buffers_; }
 
+  // Where the gradient of the own parameter of that number shall go; null: into .grad, as autograd does.
+  void set_gradient_slot(std::size_t index, std::shared_ptr<GradientSlot> slot);
+
   // A frozen unit's parameters have no gradient, and its statistics do not move.
   bool frozen() const { return frozen_; }
   void freeze(bool frozen);
@@ -78,6 +83,9 @@ class Unit {
   bool watched() const { return watched_; }
 
  protected:
+  // Whether the unit writes the gradients of its parameters into their slots itself.
+  virtual bool writes_slots() const { return false; }
+
   // The child becomes part of the tree under that name; the reference is for the unit's forward.
   template <class Child>
   Child& add(std::string name, std::unique_ptr<Child> child) {

@@ -35,6 +35,7 @@ Ddp::Ddp(const Surroundings& surroundings)
     : surroundings_(surroundings),
       communicator_(*surroundings.communicator),
       parameters_(trained_parameters(surroundings.model)),
+      slots_(trained_slots(surroundings.model)),
       buckets_(tensors_of(parameters_), communicator_, surroundings.memory),
       buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer,
                surroundings.memory),
@@ -46,10 +47,20 @@ Ddp::Ddp(const Surroundings& surroundings)
   use_layout(lay_out(reverse_order(parameters_.size()), bytes_of(parameters_), limits_));
 }
 
+Ddp::~Ddp() {
+  models::remove_gradient_slots(surroundings_.model.root());
+}
+
 void Ddp::use_layout(const BucketLayout& layout) {
   layout_ = layout;
   buckets_.arrange(layout_);
   flights_.resize(buckets_.count());
+  updatables_.clear();
+  for (std::size_t parameter = 0; parameter < parameters_.size(); ++parameter) {
+    const models::NamedTensor& named = parameters_[parameter];
+    updatables_.push_back({named.name, named.tensor, buckets_.view(parameter)});
+    if (slots_[parameter]->direct()) slots_[parameter]->view = buckets_.view(parameter);
+  }
 }
 
 void Ddp::begin() {
@@ -75,7 +86,8 @@ void Ddp::begin_step() {
   ready_order_.clear();
   next_bucket_ = 0;
   for (std::size_t bucket = 0; bucket < flights_.size(); ++bucket)
-    flights_[bucket] = Flight{layout_.buckets[bucket].size(), {}, {}, {}, {}};
+    flights_[bucket] = Flight{layout_.buckets[bucket].size(), {}, std::make_shared<Reduction>(), {}};
+  for (const auto& slot : slots_) slot->fresh = true;
 }
 
 void Ddp::on_gradient(std::size_t parameter) {
@@ -83,8 +95,13 @@ void Ddp::on_gradient(std::size_t parameter) {
   if (sending_) mark_ready(parameter);
 }
 
-// Autograd has made a gradient of its own and left it in .grad: into its bucket with it.
+// The layer has written the gradient into its bucket; or autograd has made one of its own and left it in
+// .grad: into the bucket with it.
 void Ddp::take_gradient(std::size_t parameter) {
+  if (slots_[parameter]->in_use()) {
+    written_[parameter] = !slots_[parameter]->fresh;
+    return;
+  }
   const at::NoGradGuard no_grad;
   at::Tensor& made = parameters_[parameter].tensor.mutable_grad();
   if (!made.defined()) return;
@@ -116,9 +133,9 @@ void Ddp::launch(std::size_t bucket) {
   Flight& flight = flights_[bucket];
   const comm::Operation operation =
       comm::all_reduce(buckets_.buffer(bucket), comm::ReduceOp::sum, comm::Purpose::gradient);
-  const auto note = [&flight](const measure::Movement& movement) {
-    flight.ended = base::now();
-    flight.started = flight.ended - movement.busy;
+  const auto note = [reduction = flight.reduction](const measure::Movement& movement) {
+    reduction->ended = base::now();
+    reduction->started = reduction->ended - movement.busy;
   };
   if (overlap_.now()) {
     flight.work = communicator_.start(operation, note);
@@ -152,6 +169,7 @@ void Ddp::finish_gradients() {
   adopt_ready_order();
 }
 
+// What the communicator does on a device is not over yet, and says so itself.
 void Ddp::note_times() {
   times_.clear();
   const auto since_backward = [this](base::TimePoint moment) {
@@ -159,8 +177,12 @@ void Ddp::note_times() {
   };
   for (std::size_t bucket = 0; bucket < flights_.size(); ++bucket) {
     const Flight& flight = flights_[bucket];
-    times_.push_back({buckets_.buffer(bucket).bytes, since_backward(flight.ready),
-                      since_backward(flight.started), since_backward(flight.ended)});
+    record::BucketTimes times{buckets_.buffer(bucket).bytes, since_backward(flight.ready), {}, {}};
+    if (buckets_.buffer(bucket).place != comm::Place::device) {
+      times.start_seconds = since_backward(flight.reduction->started);
+      times.end_seconds = since_backward(flight.reduction->ended);
+    }
+    times_.push_back(times);
   }
 }
 
@@ -173,13 +195,6 @@ void Ddp::adopt_ready_order() {
   communicator_.run(comm::broadcast(comm::host_buffer(order.data(), order.size(), comm::ElementType::i64), 0,
                                     comm::Purpose::control));
   ready_order_.assign(order.begin(), order.end());
-}
-
-std::vector<Updatable> Ddp::updatables() {
-  std::vector<Updatable> all;
-  for (std::size_t parameter = 0; parameter < parameters_.size(); ++parameter)
-    all.push_back({parameters_[parameter].name, parameters_[parameter].tensor, buckets_.view(parameter)});
-  return all;
 }
 
 void Ddp::after_update() {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "lockstep/models/gradient_slot.h"
 #include "lockstep/parallel/buckets.h"
 #include "lockstep/parallel/buffer_sync.h"
 #include "lockstep/parallel/gradient_tap.h"
@@ -22,12 +23,13 @@ class Ddp : public Strategy {
  public:
   // Collective.
   explicit Ddp(const Surroundings& surroundings);
+  ~Ddp() override;
   std::string_view name() const override { return "ddp"; }
 
   void begin() override;
   PartResult train_part(const StepPart& part) override;
   void finish_gradients() override;
-  std::vector<Updatable> updatables() override;
+  std::span<const Updatable> updatables() override { return updatables_; }
   void after_update() override;
   void settle() override;
 
@@ -38,10 +40,15 @@ class Ddp : public Strategy {
   void restore(const nlohmann::json& state) override;
 
  private:
+  // When a bucket was reduced; a GPU's may become known after its step.
+  struct Reduction {
+    base::TimePoint started, ended;
+  };
   // A bucket on its way through one step.
   struct Flight {
     std::size_t missing = 0;  // gradients that are not there yet
-    base::TimePoint ready, started, ended;
+    base::TimePoint ready;
+    std::shared_ptr<Reduction> reduction;
     comm::Work work;
   };
 
@@ -60,11 +67,13 @@ class Ddp : public Strategy {
   comm::Communicator& communicator_;
   models::Runner runner_;
   std::vector<models::NamedTensor> parameters_;
+  std::vector<std::shared_ptr<models::GradientSlot>> slots_;  // of the same parameters
   Buckets buckets_;
   BufferSync buffers_;
   Overlap overlap_;
   BucketLimits limits_;
   BucketLayout layout_;
+  std::vector<Updatable> updatables_;
   bool order_observed_ = false;
   std::int64_t steps_done_ = 0;
 

@@ -43,6 +43,16 @@ std::vector<models::NamedTensor> trained_parameters(const models::Model& model) 
   return trained;
 }
 
+std::vector<std::shared_ptr<models::GradientSlot>> trained_slots(const models::Model& model) {
+  const std::vector<models::NamedTensor> all = model.parameters();
+  const auto slots = models::gradient_slots_of(model.root());
+  std::vector<std::shared_ptr<models::GradientSlot>> trained;
+  for (std::size_t index = 0; index < all.size(); ++index) {
+    if (all[index].tensor.requires_grad()) trained.push_back(slots[index]);
+  }
+  return trained;
+}
+
 std::vector<at::Tensor> tensors_of(const std::vector<models::NamedTensor>& named) {
   std::vector<at::Tensor> tensors;
   for (const models::NamedTensor& parameter : named) tensors.push_back(parameter.tensor);

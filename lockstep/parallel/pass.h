@@ -2,6 +2,7 @@
 // way.
 #pragma once
 
+#include "lockstep/models/gradient_slot.h"
 #include "lockstep/parallel/strategy.h"
 
 namespace lockstep::parallel {
@@ -14,6 +15,8 @@ PartResult empty_result(const StepPart& part);
 // The parameters that are trained, in the model's order. Throws ConfigError when there are none, or when they
 // differ in type or device.
 std::vector<models::NamedTensor> trained_parameters(const models::Model& model);
+// The slots of these parameters, in the same order.
+std::vector<std::shared_ptr<models::GradientSlot>> trained_slots(const models::Model& model);
 std::vector<at::Tensor> tensors_of(const std::vector<models::NamedTensor>& named);
 
 }  // namespace lockstep::parallel

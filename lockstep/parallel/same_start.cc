@@ -6,6 +6,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/keyed_random.h"
+#include "lockstep/base/text.h"
 #include "lockstep/comm/operation.h"
 #include "lockstep/parallel/fingerprint.h"
 #include "lockstep/parallel/tensor_buffer.h"
@@ -20,8 +21,10 @@ std::uint64_t hash_text(const std::string& text) {
 }
 
 std::string shape_text(const models::NamedTensor& named) {
+  std::vector<std::string> sizes;
+  for (const std::int64_t size : named.tensor.sizes()) sizes.push_back(std::to_string(size));
   return fmt::format("{} {} [{}]", named.name, at::toString(named.tensor.scalar_type()),
-                     fmt::join(named.tensor.sizes(), ", "));
+                     base::join(sizes, ", "));
 }
 
 // One word for each tensor of the state.

@@ -16,19 +16,40 @@ Single::Single(const Surroundings& surroundings)
   for (const models::NamedTensor& parameter : trained_parameters(surroundings_.model)) {
     updatables_.push_back({parameter.name, parameter.tensor, {}});
   }
+  give_slots();
+}
+
+Single::~Single() {
+  models::remove_gradient_slots(surroundings_.model.root());
+}
+
+void Single::give_slots() {
+  const measure::UseScope use(measure::Use::gradients);
+  slots_ = trained_slots(surroundings_.model);
+  for (std::size_t index = 0; index < slots_.size(); ++index) {
+    if (slots_[index]->direct()) slots_[index]->view = at::empty_like(updatables_[index].value.detach());
+  }
 }
 
 PartResult Single::train_part(const StepPart& part) {
-  if (part.first) {
-    for (Updatable& updatable : updatables_) updatable.value.mutable_grad().reset();
+  for (std::size_t index = 0; part.first && index < updatables_.size(); ++index) {
+    updatables_[index].value.mutable_grad().reset();
+    slots_[index]->fresh = true;
   }
   return run_pass(surroundings_, runner_, part);
 }
 
-// Autograd hands over the gradients it made: they are used where they lie. A parameter that the model did not
-// use has a gradient of zero.
+// A layer has written its gradient into its slot; other gradients are used where autograd left them. A
+// parameter that the model did not use has a gradient of zero.
 void Single::finish_gradients() {
-  for (Updatable& updatable : updatables_) {
+  for (std::size_t index = 0; index < updatables_.size(); ++index) {
+    Updatable& updatable = updatables_[index];
+    const models::GradientSlot& slot = *slots_[index];
+    if (slot.in_use()) {
+      if (slot.fresh) slot.view.zero_();
+      updatable.gradient = slot.view;
+      continue;
+    }
     if (!updatable.value.grad().defined()) updatable.value.mutable_grad() = at::zeros_like(updatable.value);
     updatable.gradient = updatable.value.grad();
   }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,7 +76,8 @@ class Strategy {
   virtual PartResult train_part(const StepPart& part) = 0;
   // Returns when the gradients of the step are those of the global batch.
   virtual void finish_gradients() = 0;
-  virtual std::vector<Updatable> updatables() = 0;
+  // Valid until the strategy's next call.
+  virtual std::span<const Updatable> updatables() = 0;
   virtual void after_update() {}
   virtual void end_epoch() {}
   // Called before a validation and before a checkpoint: the model's tensors are whole and what they should

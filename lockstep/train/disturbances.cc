@@ -127,7 +127,7 @@ std::unique_ptr<models::UnitHooks> slow_down(models::Model& model, const Disturb
   return sleeper;
 }
 
-void flip_a_bit(const std::vector<parallel::Updatable>& updatables) {
+void flip_a_bit(std::span<const parallel::Updatable> updatables) {
   const at::NoGradGuard no_grad;
   const at::Tensor value = updatables.front().value.detach();
   at::Tensor bytes = value.flatten().narrow(0, 0, 1).cpu().view(at::kByte);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,6 @@ std::unique_ptr<comm::Communicator> slow_down(std::unique_ptr<comm::Communicator
 // Sleeps in the forward of `model`; null where nothing is asked for. Must outlive the model's passes.
 std::unique_ptr<models::UnitHooks> slow_down(models::Model& model, const Disturbances& disturbances);
 // Flips the lowest bit of the first value.
-void flip_a_bit(const std::vector<parallel::Updatable>& updatables);
+void flip_a_bit(std::span<const parallel::Updatable> updatables);
 
 }  // namespace lockstep::train

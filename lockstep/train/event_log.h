@@ -1,11 +1,14 @@
 // A rank's events, appended to its file as they come. The launcher, the progress line and the store read them
-// there.
+// there. A thread turns them into text, so that no step waits for that.
 #pragma once
 
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "lockstep/base/clock.h"
 #include "lockstep/record/event.h"
@@ -36,23 +39,32 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  // From any thread. Reaches the file within a tenth of a second of the next event, or at flush(). Throws
-  // StoreError when the disk does not take it.
+  // From any thread. Reaches the file within about a tenth of a second. Throws StoreError when the disk did
+  // not take an earlier one.
   void write(record::EventBody body);
+  // Returns when everything written so far is in the file. Throws StoreError likewise.
   void flush();
   const RunClock& clock() const { return clock_; }
   int rank() const { return rank_; }
 
  private:
-  void flush_locked();
+  void serve();
+  bool append(const std::vector<record::Event>& events);
+  void throw_if_failed() const;
 
   std::filesystem::path path_;
   int rank_;
   RunClock clock_;
+  std::ofstream stream_;  // the thread's
+
   std::mutex mutex_;
-  std::ofstream stream_;
-  std::string waiting_;
-  base::TimePoint flushed_;
+  std::condition_variable changed_;
+  std::vector<record::Event> waiting_;
+  bool hurry_ = false;  // somebody waits in flush()
+  bool busy_ = false;   // the thread is writing what it took
+  bool ending_ = false;
+  std::string fault_;  // what the disk said
+  std::thread thread_;
 };
 
 }  // namespace lockstep::train

@@ -5,9 +5,11 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
+#include "lockstep/models/registry.h"
 #include "lockstep/models/trainable.h"
 #include "lockstep/models/weights.h"
 #include "lockstep/record/catalogue_input.h"
+#include "lockstep/record/catalogue_models.h"
 
 namespace lockstep::train {
 namespace {
@@ -80,8 +82,11 @@ models::ModelOptions model_options(const record::RunSpec& spec, int classes) {
   return asked;
 }
 
-models::LayerOptions layer_options(const record::RunSpec&, const Placement& placement) {
+models::LayerOptions layer_options(const record::RunSpec& spec, const Placement& placement) {
+  const bool on_cpu = placement.device.is_cpu() && placement.type == at::kFloat;
   models::LayerOptions options;
+  options.channels_last =
+      on_cpu && !record::is_model_file(spec.model) && models::model_entry(spec.model).prefers_channels_last;
   options.dtype = placement.type;
   options.device = placement.device;
   return options;

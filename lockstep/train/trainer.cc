@@ -28,7 +28,7 @@ record::Task task_of(models::LossKind loss) {
   return loss == models::LossKind::restore ? record::Task::restoration : record::Task::steering;
 }
 
-void clip(const std::vector<parallel::Updatable>& updatables, double largest_norm) {
+void clip(std::span<const parallel::Updatable> updatables, double largest_norm) {
   const double factor = clip_factor(square_norm(updatables), largest_norm);
   if (factor != 1.0) scale_gradients(updatables, factor);
 }
@@ -134,7 +134,7 @@ at::Tensor Trainer::run_part(const DeviceBatch& batch, bool first, bool last) {
 }
 
 void Trainer::update() {
-  const std::vector<parallel::Updatable> updatables = parts_.strategy.updatables();
+  const std::span<const parallel::Updatable> updatables = parts_.strategy.updatables();
   {
     const SpanScope span(parts_.timer, Span::optimizer);
     if (parts_.spec.clip_norm) clip(updatables, *parts_.spec.clip_norm);
@@ -146,9 +146,13 @@ void Trainer::update() {
 }
 
 void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
-  const bool in_background = parts_.strategy.overlapped();
+  // A GPU is behind: asking it for this step's loss now would stop it.
+  const bool in_background = parts_.strategy.overlapped() || loss.is_cuda();
   take_loss();
-  losses_.start(loss, in_background);
+  {
+    const SpanScope span(parts_.timer, Span::forward);
+    losses_.start(loss, in_background);
+  }
   pending_loss_ = progress_.steps_done + 1;
   parts_.timer.end_step();
   reporter_.ended({progress_.steps_done,

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 
 namespace lockstep::models {
@@ -12,7 +13,8 @@ class TemporaryDirectory {
  public:
   TemporaryDirectory() {
     std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-models-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no directory could be made at " + pattern);
+    path_ = pattern;
   }
   ~TemporaryDirectory() {
     std::error_code ignored;

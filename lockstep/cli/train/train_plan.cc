@@ -40,9 +40,12 @@ int hosts_of(const std::optional<comm::Identity>& identity) {
 // A build without CUDA leaves GPUs alone, unless they are asked for by name.
 int usable_gpus(const RunSpec& spec, const comm::Registry& registry) {
   if (spec.device == "cpu") return 0;
-  const bool can_use = spec.engine == "torch" || registry.find("nccl").availability().available;
-  if (spec.device == "auto") return can_use ? count_gpus().count : 0;
+  // First, because it asks in a process of its own, where a driver that the nccl backend has started would
+  // not start again.
   const GpuCount gpus = count_gpus();
+  const bool can_use =
+      gpus.count > 0 && (spec.engine == "torch" || registry.find("nccl").availability().available);
+  if (spec.device == "auto") return can_use ? gpus.count : 0;
   if (gpus.count == 0)
     throw base::DeviceError(
         fmt::format("device cuda cannot be used here: {}. Next step: lockstep doctor, or "

@@ -1,8 +1,11 @@
 #include "lockstep/comm/mpi/arrival_board.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <new>
 
+#include "lockstep/base/error.h"
 #include "lockstep/comm/mpi/mpi_call.h"
 
 namespace lockstep::comm {
@@ -62,11 +65,56 @@ void ArrivalBoard::release() {
   MPI_Comm_free(&local_);
 }
 
-void ArrivalBoard::arrive() {
+// A reader that sees the number before and after has read what belongs to it: nobody reads half of what a
+// rank that is kKept ahead writes over it.
+void ArrivalBoard::arrive(const Operation& operation) {
   own_ = base::now().time_since_epoch().count();
+  subject_ = subject_of(operation, static_cast<int>(lines_.size()));
   Arrival& arrival = lines_[static_cast<std::size_t>(rank_)]->arrivals[++sequence_ % kKept];
+  arrival.sequence.store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
   arrival.at.store(own_, std::memory_order_relaxed);
+  arrival.kind.store(subject_.kind, std::memory_order_relaxed);
+  arrival.payload_bytes.store(subject_.payload_bytes, std::memory_order_relaxed);
   arrival.sequence.store(sequence_, std::memory_order_release);
+}
+
+std::optional<ArrivalBoard::Subject> ArrivalBoard::subject_at(const Line& line) const {
+  const Arrival& arrival = line.arrivals[sequence_ % kKept];
+  if (arrival.sequence.load(std::memory_order_acquire) != sequence_) return std::nullopt;
+  const Subject subject{arrival.kind.load(std::memory_order_relaxed),
+                        arrival.payload_bytes.load(std::memory_order_relaxed)};
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (arrival.sequence.load(std::memory_order_relaxed) != sequence_) return std::nullopt;
+  return subject;
+}
+
+void ArrivalBoard::require_agreement() const {
+  for (std::size_t other = 0; other < lines_.size(); ++other) {
+    const std::optional<Subject> theirs =
+        lines_[other] == nullptr ? std::nullopt : subject_at(*lines_[other]);
+    if (theirs && *theirs != subject_)
+      throw base::CommError(base::CommError::Kind::disagreement,
+                            fmt::format("ranks disagree over mpi: rank {} is in {}, rank {} in {}", rank_,
+                                        describe(subject_), other, describe(*theirs)));
+  }
+}
+
+ArrivalBoard::Subject ArrivalBoard::subject_of(const Operation& operation, int world) {
+  const auto byte = [](auto value) { return static_cast<std::uint64_t>(value) & 0xff; };
+  return {byte(operation.collective) << 48 | byte(operation.reduce_op) << 40 | byte(operation.type()) << 32 |
+              static_cast<std::uint32_t>(operation.root),
+          payload_bytes(operation, world)};
+}
+
+std::string ArrivalBoard::describe(const Subject& subject) {
+  Operation operation;
+  operation.collective = static_cast<Collective>(subject.kind >> 48 & 0xff);
+  operation.reduce_op = static_cast<ReduceOp>(subject.kind >> 40 & 0xff);
+  operation.root = static_cast<int>(subject.kind & 0xffffffff);
+  const auto type = static_cast<ElementType>(subject.kind >> 32 & 0xff);
+  operation.input = {nullptr, subject.payload_bytes, type, Place::host};
+  return comm::describe(operation);
 }
 
 base::Nanoseconds ArrivalBoard::waited(const Operation& operation) const {

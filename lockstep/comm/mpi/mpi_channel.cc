@@ -64,14 +64,28 @@ measure::Movement MpiChannel::execute(const Operation& operation, base::Deadline
     throw base::CommError(base::CommError::Kind::collateral,
                           fmt::format("rank {}: {} over mpi was given up because the run is ending",
                                       group_.rank, describe(operation)));
-  if (is_collective(operation)) arrivals_.arrive();
   try {
-    run_mpi(mpi_group(), operation);
+    if (is_collective(operation))
+      run_agreed(operation);
+    else
+      run_mpi(mpi_group(), operation);
   } catch (...) {
     abort();
     throw;
   }
   return movement_of(operation);
+}
+
+// MPI's own error, a message that is too long, is only what follows from a disagreement.
+void MpiChannel::run_agreed(const Operation& operation) {
+  arrivals_.arrive(operation);
+  try {
+    run_mpi(mpi_group(), operation);
+  } catch (const base::CommError&) {
+    arrivals_.require_agreement();
+    throw;
+  }
+  arrivals_.require_agreement();
 }
 
 MpiGroup MpiChannel::mpi_group() const {

@@ -25,6 +25,7 @@ class MpiChannel : public Channel {
   void abort() noexcept override;
 
  private:
+  void run_agreed(const Operation& operation);
   MpiGroup mpi_group() const;
   measure::Movement movement_of(const Operation& operation) const;
 

@@ -1,4 +1,4 @@
-// Convolution, linear layer and the activations after them.
+// Convolution and the activations after layers.
 #include <ATen/ATen.h>
 
 #include "lockstep/base/error.h"
@@ -61,26 +61,6 @@ at::Tensor Conv2d::trace(Runner&, const at::Tensor& input, CostAccount& costs) {
   const bool trains = weight_.requires_grad();
   at::Tensor out = costs.output(window_output(input.sizes(), spec_.out, window, path()), input, trains);
   costs.matrix_work(2 * out.numel() * spec_.in * spec_.kernel * spec_.kernel, input, trains);
-  if (trains) costs.keep(input);
-  return trace_activation(spec_.then, out, costs);
-}
-
-Linear::Linear(const LayerOptions& options, const LinearSpec& spec) : spec_(spec) {
-  weight_ = add_parameter("weight", make_tensor(options, {spec.out, spec.in}),
-                          weight_init(spec.weight_init, spec.in, spec.out));
-  bias_ = add_parameter("bias", make_tensor(options, {spec.out}), bias_init(spec.bias_init, spec.in));
-}
-
-at::Tensor Linear::forward(Runner&, const at::Tensor& input) {
-  return apply_activation(spec_.then, at::linear(input, weight_, bias_));
-}
-
-at::Tensor Linear::trace(Runner&, const at::Tensor& input, CostAccount& costs) {
-  const bool trains = weight_.requires_grad();
-  std::vector<std::int64_t> sizes = input.sizes().vec();
-  sizes.back() = spec_.out;
-  at::Tensor out = costs.output(sizes, input, trains);
-  costs.matrix_work(2 * out.numel() * spec_.in, input, trains);
   if (trains) costs.keep(input);
   return trace_activation(spec_.then, out, costs);
 }

@@ -2,18 +2,16 @@
 // products of its base class for everything else.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
 
 #include "lockstep/models/cost.h"
 #include "lockstep/models/kernels/attention.h"
+#include "lockstep/models/layers/direct.h"
 #include "lockstep/models/layers/fused_attention.h"
 
 namespace lockstep::models {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::Variable;
-using torch::autograd::variable_list;
 
 kernels::AttentionShape shape_of(const at::Tensor& x, const at::Tensor& weight) {
   return {x.size(0), x.size(1), weight.size(1), weight.size(2)};
@@ -27,31 +25,28 @@ void for_each_head(const kernels::AttentionShape& shape, const at::TensorOptions
   });
 }
 
-struct FusedAttentionFunction : torch::autograd::Function<FusedAttentionFunction> {
-  // x [batch, tokens, width], weight [3, heads, side, side], bias [3, heads, side], all contiguous
-  static Variable forward(AutogradContext* context, const Variable& x, const Variable& weight,
-                          const Variable& bias) {
-    const auto shape = shape_of(x, weight);
-    at::Tensor out = at::empty_like(x);
-    at::Tensor attention = at::empty(
-        {shape.heads, shape.batch, shape.tokens, kernels::padded_tokens(shape.tokens)}, x.options());
-    const kernels::AttentionForward arrays{x.data_ptr<float>(), weight.data_ptr<float>(),
-                                           bias.data_ptr<float>(), attention.data_ptr<float>(),
-                                           out.data_ptr<float>()};
-    for_each_head(shape, x.options(), [&](std::int64_t head, float* scratch) {
-      kernels::attention_kernels().forward(shape, head, arrays, scratch);
-    });
-    context->save_for_backward({x, weight, bias, attention});
-    return out;
-  }
+// The parameters of all heads side by side, as the kernels want them: [3, heads, side, side] and [3, heads,
+// side].
+at::Tensor side_by_side(const std::vector<at::Tensor>& parts, at::IntArrayRef sizes) {
+  at::Tensor all = at::empty(sizes, parts.front().options().requires_grad(false));
+  float* to = all.data_ptr<float>();
+  for (const at::Tensor& part : parts) to = std::copy_n(part.data_ptr<float>(), part.numel(), to);
+  return all;
+}
 
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto saved = context->get_saved_variables();
-    const at::Tensor &x = saved[0], &weight = saved[1], &bias = saved[2], &attention = saved[3];
+void add_or_copy(const float* from, at::Tensor target, bool accumulate) {
+  const at::Tensor gradient = at::from_blob(const_cast<float*>(from), target.sizes(), target.options());
+  accumulate ? target.add_(gradient) : target.copy_(gradient);
+}
+
+struct AttentionNode : torch::autograd::Node {
+  std::vector<DirectParameter> parameters;  // in their order in the unit: weight and bias of each map
+  at::Tensor x, weight, bias, attention;
+
+  // The gradients of weight and bias, side by side; x's is written.
+  std::pair<at::Tensor, at::Tensor> run(const at::Tensor& out_gradient, at::Tensor& x_gradient) const {
     const auto shape = shape_of(x, weight);
-    const at::Tensor out_gradient = gradients[0].contiguous();
-    at::Tensor x_gradient = at::empty_like(x), weight_gradient = at::zeros_like(weight),
-               bias_gradient = at::zeros_like(bias);
+    at::Tensor weight_gradient = at::zeros_like(weight), bias_gradient = at::zeros_like(bias);
     const kernels::AttentionBackward arrays{x.data_ptr<float>(),
                                             weight.data_ptr<float>(),
                                             bias.data_ptr<float>(),
@@ -60,12 +55,55 @@ struct FusedAttentionFunction : torch::autograd::Function<FusedAttentionFunction
                                             x_gradient.data_ptr<float>(),
                                             weight_gradient.data_ptr<float>(),
                                             bias_gradient.data_ptr<float>()};
-    for_each_head(shape, x.options().requires_grad(false), [&](std::int64_t head, float* scratch) {
+    for_each_head(shape, x.options(), [&](std::int64_t head, float* scratch) {
       kernels::attention_kernels().backward(shape, head, arrays, scratch);
     });
-    return {x_gradient, weight_gradient, bias_gradient};
+    return {weight_gradient, bias_gradient};
   }
+
+  variable_list apply(variable_list&& gradients) override {
+    variable_list results(1 + parameters.size());
+    if (!gradients[0].defined()) return results;
+    results[0] = at::empty_like(x);
+    const auto [weights, biases] = run(gradients[0].contiguous(), results[0]);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (!should_compute_output(i + 1)) continue;
+      const at::Tensor& all = i % 2 == 0 ? weights : biases;
+      const auto part = static_cast<std::int64_t>(i / 2) * parameters[i].value.numel();
+      results[i + 1] = parameters[i].deliver(
+          [&](const at::Tensor& to, bool more) { add_or_copy(all.data_ptr<float>() + part, to, more); });
+    }
+    return results;
+  }
+
+  void release_variables() override { x.reset(), weight.reset(), bias.reset(), attention.reset(); }
 };
+
+at::Tensor run_forward(AttentionNode& node) {
+  const auto shape = shape_of(node.x, node.weight);
+  at::Tensor out = at::empty_like(node.x);
+  node.attention = at::empty({shape.heads, shape.batch, shape.tokens, kernels::padded_tokens(shape.tokens)},
+                             node.x.options());
+  const kernels::AttentionForward arrays{node.x.data_ptr<float>(), node.weight.data_ptr<float>(),
+                                         node.bias.data_ptr<float>(), node.attention.data_ptr<float>(),
+                                         out.data_ptr<float>()};
+  for_each_head(shape, node.x.options(), [&](std::int64_t head, float* scratch) {
+    kernels::attention_kernels().forward(shape, head, arrays, scratch);
+  });
+  return out;
+}
+
+// An edge to the input and one to each parameter.
+torch::autograd::edge_list edges_of(const at::Tensor& input, std::span<const Parameter> parameters) {
+  torch::autograd::edge_list edges;
+  const auto add = [&](const at::Tensor& tensor) {
+    edges.push_back(tensor.requires_grad() ? torch::autograd::impl::gradient_edge(tensor)
+                                           : torch::autograd::Edge());
+  };
+  add(input);
+  for (const Parameter& parameter : parameters) add(parameter.value);
+  return edges;
+}
 
 }  // namespace
 
@@ -76,9 +114,21 @@ bool FusedHeadAttention::is_fused(const at::Tensor& input) const {
 at::Tensor FusedHeadAttention::forward(Runner& runner, const at::Tensor& input) {
   if (!is_fused(input)) return HeadAttention::forward(runner, input);
   const std::int64_t side = spec_.width / spec_.heads;
-  return FusedAttentionFunction::apply(input.contiguous(),
-                                       at::stack(weights_).view({3, spec_.heads, side, side}),
-                                       at::stack(biases_).view({3, spec_.heads, side}));
+  auto node = make_node<AttentionNode>();
+  at::Tensor out;
+  {
+    const at::AutoDispatchBelowADInplaceOrView without_autograd;
+    node->x = input.contiguous();
+    node->weight = side_by_side(weights_, {3, spec_.heads, side, side});
+    node->bias = side_by_side(biases_, {3, spec_.heads, side});
+    out = run_forward(*node);
+  }
+  if (!needs_backward(input, weights_.front())) return out;
+  for (const Parameter& parameter : own_parameters())
+    node->parameters.push_back(DirectParameter::of(parameter));
+  node->set_next_edges(edges_of(input, own_parameters()));
+  torch::autograd::set_history(out, node);
+  return out;
 }
 
 // The kernel keeps its input and the attention (its rows padded), and maps again in backward.

@@ -37,6 +37,8 @@ class Linear : public Unit {
   at::Tensor trace(Runner& runner, const at::Tensor& input, CostAccount& costs) override;
 
  protected:
+  bool writes_slots() const override { return true; }
+
   LinearSpec spec_;
   at::Tensor weight_;  // [out, in]
   at::Tensor bias_;    // [out]
@@ -73,6 +75,8 @@ class LayerNorm : public Unit {
   at::Tensor trace(Runner& runner, const at::Tensor& input, CostAccount& costs) override;
 
  protected:
+  bool writes_slots() const override { return true; }
+
   LayerNormSpec spec_;
   at::Tensor weight_;  // [width]
   at::Tensor bias_;    // [width]

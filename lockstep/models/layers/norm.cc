@@ -1,4 +1,4 @@
-// Batch norm and layer norm.
+// Batch norm.
 #include <ATen/ATen.h>
 
 #include "lockstep/models/cost.h"
@@ -67,25 +67,6 @@ at::Tensor BatchNorm2d::trace_join(Runner& runner, const at::Tensor& input, cons
   if (shortcut.requires_grad()) out.set_requires_grad(true);
   costs.element_work(out, 1);
   return trace_activation(then, out, costs);
-}
-
-LayerNorm::LayerNorm(const LayerOptions& options, const LayerNormSpec& spec) : spec_(spec) {
-  weight_ = add_parameter("weight", make_tensor(options, {spec.width}), Init::constant(1.0));
-  bias_ = add_parameter("bias", make_tensor(options, {spec.width}), Init::constant(0.0));
-}
-
-at::Tensor LayerNorm::forward(Runner&, const at::Tensor& input) {
-  return at::layer_norm(input, {spec_.width}, weight_, bias_, spec_.epsilon);
-}
-
-at::Tensor LayerNorm::trace(Runner&, const at::Tensor& input, CostAccount& costs) {
-  at::Tensor out = costs.output(input.sizes(), input, weight_.requires_grad());
-  costs.element_work(out, 5);
-  if (out.requires_grad()) {
-    costs.keep(input);
-    costs.keep_bytes(2 * input.numel() / spec_.width * static_cast<std::int64_t>(input.element_size()));
-  }
-  return out;
 }
 
 }  // namespace lockstep::models

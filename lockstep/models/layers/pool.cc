@@ -4,14 +4,60 @@
 #include <span>
 
 #include "lockstep/models/cost.h"
+#include "lockstep/models/kernels/pool.h"
+#include "lockstep/models/layers/direct.h"
 #include "lockstep/models/layers/layers.h"
 #include "lockstep/models/layers/shapes.h"
 #include "lockstep/models/philox.h"
 #include "lockstep/models/runner.h"
 
 namespace lockstep::models {
+namespace {
+
+// Windows of 2x2 side by side have a kernel of their own (f32, on the CPU, planes one after the other).
+bool has_kernel(const Pool2dSpec& spec) {
+  return spec.kernel == 2 && spec.stride == 2 && spec.padding == 0 && !spec.ceil_mode;
+}
+bool has_kernel(const Pool2dSpec& spec, const at::Tensor& input) {
+  return has_kernel(spec) && input.is_cpu() && input.scalar_type() == at::kFloat && input.dim() == 4 &&
+         input.is_contiguous();
+}
+
+struct PoolNode : torch::autograd::Node {
+  std::vector<std::int64_t> sizes;  // of the input
+  at::Tensor place;
+
+  kernels::PoolShape shape() const { return {sizes[0] * sizes[1], sizes[2], sizes[3]}; }
+
+  variable_list apply(variable_list&& gradients) override {
+    if (!gradients[0].defined()) return variable_list(1);
+    const at::Tensor out_gradient = gradients[0].contiguous();
+    at::Tensor in_gradient = at::empty(sizes, out_gradient.options());
+    kernels::pool_kernels().backward(shape(), out_gradient.data_ptr<float>(), place.data_ptr<std::uint8_t>(),
+                                     in_gradient.data_ptr<float>());
+    return {in_gradient};
+  }
+  void release_variables() override { place.reset(); }
+};
+
+at::Tensor pool_by_kernel(const at::Tensor& input) {
+  auto node = make_node<PoolNode>();
+  node->sizes = input.sizes().vec();
+  at::Tensor out;
+  {
+    const at::AutoDispatchBelowADInplaceOrView without_autograd;
+    out = at::empty({input.size(0), input.size(1), input.size(2) / 2, input.size(3) / 2}, input.options());
+    node->place = at::empty(out.sizes(), input.options().dtype(at::kByte));
+  }
+  kernels::pool_kernels().forward(node->shape(), input.data_ptr<float>(), out.data_ptr<float>(),
+                                  node->place.data_ptr<std::uint8_t>());
+  return needs_backward(input) ? with_history(node, out, input) : out;
+}
+
+}  // namespace
 
 at::Tensor MaxPool2d::forward(Runner&, const at::Tensor& input) {
+  if (has_kernel(spec_, input)) return pool_by_kernel(input);
   return at::max_pool2d(input, {spec_.kernel, spec_.kernel}, {spec_.stride, spec_.stride},
                         {spec_.padding, spec_.padding}, {1, 1}, spec_.ceil_mode);
 }
@@ -19,11 +65,11 @@ at::Tensor MaxPool2d::forward(Runner&, const at::Tensor& input) {
 at::Tensor MaxPool2d::trace(Runner&, const at::Tensor& input, CostAccount& costs) {
   at::Tensor out = costs.output(window_output(input.sizes(), input.size(1), spec_, path()), input);
   costs.element_work(out, spec_.kernel * spec_.kernel);
-  if (out.requires_grad()) {
-    costs.keep(input);
-    costs.keep_bytes(out.numel() *
-                     static_cast<std::int64_t>(sizeof(std::int64_t)));  // where each maximum was
-  }
+  if (!out.requires_grad()) return out;
+  const bool kernel = has_kernel(spec_) && input.scalar_type() == at::kFloat;
+  if (!kernel) costs.keep(input);
+  const std::size_t place_bytes = kernel ? sizeof(std::uint8_t) : sizeof(std::int64_t);
+  costs.keep_bytes(out.numel() * static_cast<std::int64_t>(place_bytes));  // where each maximum was
   return out;
 }
 

@@ -112,6 +112,7 @@ const ModelEntry kDenseNet121 = {
     .build = [](LayerFactory& make, const ModelOptions& options) -> std::unique_ptr<Unit> {
       return std::make_unique<DenseNet121>(make, options.classes);
     },
+    .prefers_channels_last = true,
 };
 
 }  // namespace lockstep::models

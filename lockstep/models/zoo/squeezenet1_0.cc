@@ -95,6 +95,7 @@ const ModelEntry kSqueezeNet10 = {
     .build = [](LayerFactory& make, const ModelOptions& options) -> std::unique_ptr<Unit> {
       return std::make_unique<SqueezeNet10>(make, options.classes);
     },
+    .prefers_channels_last = true,
 };
 
 }  // namespace lockstep::models

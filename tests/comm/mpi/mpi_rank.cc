@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -13,6 +14,8 @@
 #include "lockstep/comm/mpi/mpi_collectives.h"
 #include "lockstep/comm/plugin_backend.h"
 #include "lockstep/comm/registry.h"
+#include "lockstep/comm/session.h"
+#include "tests/support/disagreements.h"
 #include "tests/support/exact_cases.h"
 #include "tests/support/ranks.h"
 
@@ -115,6 +118,20 @@ const std::map<std::string, Scenario>& scenarios() {
   return all;
 }
 
+// As one rank of a run, so that the others' positions are compared.
+int disagree(const std::string& name) {
+  const auto all = disagreements();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Disagreement& one) { return one.name == name; });
+  const comm::Registry registry(comm::default_plugin_directory());
+  comm::SessionOptions options;
+  options.timeout = std::chrono::seconds(1);
+  return comm::run_session(comm::find_identity({}).value(), registry, options, [&](comm::Session& session) {
+    const auto communicator = session.open("mpi", {});
+    run_disagreement(*communicator, *found);
+  });
+}
+
 void run(const std::string& scenario) {
   // The backend needs no store: mpirun has introduced the ranks to each other.
   FileStore store("/nonexistent");
@@ -128,6 +145,7 @@ void run(const std::string& scenario) {
 
 int main(int argc, char** argv) {
   try {
+    if (argc > 2) return lockstep::testing::disagree(argv[2]);
     lockstep::testing::run(argc > 1 ? argv[1] : "collectives");
     return 0;
   } catch (const std::exception& error) {

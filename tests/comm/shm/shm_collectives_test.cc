@@ -34,6 +34,14 @@ TEST_P(ShmCollectives, GiveExactResultsForEveryTypeSizeAndPlace) {
       std::chrono::minutes(10));
 }
 
+TEST_P(ShmCollectives, GiveExactResultsForBuffersOfTheirOwnAndEmptyOnes) {
+  expect_ranks_succeed(GetParam(), [](Rank& self) {
+    const auto communicator = open_shm(self);
+    for (const ExactCase& test : exact_cases(self.group.world, full_matrix()))
+      run_exact_case(test, *communicator);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, ShmCollectives, ::testing::Values(1, 2, 3, 5, 8));
 
 TEST(ShmCollectivesTest, GiveExactResultsForSixtyFourMebibytes) {
