@@ -20,7 +20,7 @@ TEST(SameRun, WhatDiffersIsNamedWithBothValues) {
   here.learning_rate = 0.5;
   here.clip_norm = 1.0;
   EXPECT_EQ(difference_of(here, {}),
-            "clip_norm is 1.0 here and unset there; learning_rate is 0.5 here and 0.01 there");
+            "clip_norm is 1 here and unset there; learning_rate is 0.5 here and 0.01 there");
 }
 
 TEST(SameRun, TheEndOfACosineIsPartOfIt) {
