@@ -16,9 +16,9 @@ engine := $(wildcard lockstep/train/CMakeLists.txt lockstep/models/CMakeLists.tx
 groups := base test comm $(if $(engine),$(if $(filter pip,$(TORCH)),,torch))
 choices := $(if $(TORCH),-DLOCKSTEP_TORCH=$(TORCH))
 build = tools/setup $(groups) && tools/configure $(1) $(choices) -DLOCKSTEP_TEST_TIMEOUT_FACTOR=1 && cmake --build build/$(1) -j $(JOBS)
-# The program and its backends alone: what a demo, a benchmark or an installation needs.
+# The program, its worker and its backends alone: what a demo, a benchmark or an installation needs.
 program = tools/setup $(groups) && tools/configure $(1) $(choices) -DLOCKSTEP_TEST_TIMEOUT_FACTOR=1 && \
-	cmake --build build/$(1) -j $(JOBS) --target lockstep lockstep_backend_gloo lockstep_backend_mpi lockstep_backend_nccl
+	cmake --build build/$(1) -j $(JOBS) --target program
 ctest = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-label-summary
 
 .PHONY: help

@@ -21,19 +21,24 @@ std::uint64_t word_at(const std::byte* bytes) {
   return word;
 }
 
-// Each lane takes in a word by steps that can be undone, so a single changed word always shows. A product
-// carries changes upwards only; the rotation brings them down again, so that two changed sign bits do not
-// cancel.
-std::uint64_t hash_bytes(const std::byte* bytes, std::size_t count) {
+// A lane takes in a word by steps that can be undone, so a single changed word always shows. A product
+// carries changes upwards only, and that of a sign bit nowhere; the shift brings the upper half down first,
+// so that no two changed bits cancel.
+std::uint64_t take_in(std::uint64_t lane, std::uint64_t word) {
   constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15ull;
   constexpr int kRotation = 29;
+  constexpr int kHalf = 32;
+  const std::uint64_t both = lane ^ word;
+  return std::rotl((both ^ both >> kHalf) * kFactor, kRotation);
+}
+
+std::uint64_t hash_bytes(const std::byte* bytes, std::size_t count) {
   constexpr std::size_t kStride = kLanes * sizeof(std::uint64_t);
   std::uint64_t lanes[kLanes] = {1, 2, 3, 4, 5, 6, 7, 8};
   std::size_t at = 0;
   for (; at + kStride <= count; at += kStride) {
     for (std::size_t lane = 0; lane < kLanes; ++lane)
-      lanes[lane] =
-          std::rotl((lanes[lane] ^ word_at(bytes + at + lane * sizeof(std::uint64_t))) * kFactor, kRotation);
+      lanes[lane] = take_in(lanes[lane], word_at(bytes + at + lane * sizeof(std::uint64_t)));
   }
   std::uint64_t key = count;
   for (const std::uint64_t lane : lanes) key = base::mix_bits(key ^ lane);

@@ -34,6 +34,7 @@ void Single::give_slots() {
 PartResult Single::train_part(const StepPart& part) {
   for (std::size_t index = 0; part.first && index < updatables_.size(); ++index) {
     updatables_[index].value.mutable_grad().reset();
+    updatables_[index].gradient.reset();  // two steps' gradients are never there at once
     slots_[index]->fresh = true;
   }
   return run_pass(surroundings_, runner_, part);

@@ -53,9 +53,11 @@ void add_outcome(RunRecord& record, const RunContext& context, std::span<const E
   if (context.launch_seconds) record.wall_seconds.launch = context.launch_seconds;
   if (context.total_seconds) record.wall_seconds.total = context.total_seconds;
   record.failure = first_failure(events);
-  const bool launcher_knows_more =
-      context.failure && (!record.failure || record.failure->kind == "collateral");
-  if (launcher_knows_more) record.failure = context.failure;
+  // A rank that lost its peer can only say so; the launcher knows which rank is to blame.
+  const auto suffered = [&] {
+    return record.failure->kind == "collateral" || record.failure->kind == "communication";
+  };
+  if (context.failure && (!record.failure || suffered())) record.failure = context.failure;
   record.status = status_of(record, every_rank_finished(events, record.workers));
 }
 

@@ -32,16 +32,25 @@ struct Heard {
   std::int64_t boundary = -1;
 };
 
-// Trains until a wish comes; `wish_of(agreement, rank, done)` is called after each step.
-template <class Hook>
-Heard train_until_wish(comm::Communicator& communicator, const AgreementOptions& options, const Hook& hook) {
-  Agreement agreement(communicator.duplicate(), options);
+Heard train(comm::Communicator& communicator, Agreement& agreement) {
   for (std::int64_t done = 1; done <= kMostSteps; ++done) {
     step(communicator);
-    hook(agreement, communicator.group().rank, done);
     if (const Wish wish = agreement.at_boundary(done); wish != Wish::none) return {wish, done};
   }
   return {};
+}
+
+// Trains until a wish comes. A thread of each rank proposes `mine` after `later`: signals come at any moment.
+Heard train_until_wish(comm::Communicator& communicator, const AgreementOptions& options, Wish mine,
+                       base::Nanoseconds later) {
+  Agreement agreement(communicator.duplicate(), options);
+  std::thread signal([&] {
+    std::this_thread::sleep_for(later);
+    if (mine != Wish::none) agreement.propose(mine);
+  });
+  const Heard heard = train(communicator, agreement);
+  signal.join();
+  return heard;
 }
 
 void expect_all_heard(const std::array<Heard, kRanks>& heard, Wish wish) {
@@ -54,22 +63,17 @@ void expect_all_heard(const std::array<Heard, kRanks>& heard, Wish wish) {
 TEST(Agreement, RanksThatHearOfASignalAtDifferentStepsStopAfterTheSameOne) {
   std::array<Heard, kRanks> heard;
   expect_replicas_succeed(kRanks, [&](comm::Communicator& communicator) {
-    heard[static_cast<std::size_t>(communicator.group().rank)] =
-        train_until_wish(communicator, {}, [](Agreement& agreement, int rank, std::int64_t done) {
-          if (done == 5 + 3 * rank) agreement.propose(Wish::interrupt);
-        });
+    heard[static_cast<std::size_t>(communicator.group().rank)] = train_until_wish(
+        communicator, {}, Wish::interrupt, std::chrono::milliseconds(10 + 25 * communicator.group().rank));
   });
   expect_all_heard(heard, Wish::interrupt);
-  EXPECT_GT(heard.front().boundary, 5);
 }
 
 TEST(Agreement, TheStrongestOfDifferentWishesHolds) {
   std::array<Heard, kRanks> heard;
   expect_replicas_succeed(kRanks, [&](comm::Communicator& communicator) {
-    heard[static_cast<std::size_t>(communicator.group().rank)] =
-        train_until_wish(communicator, {}, [](Agreement& agreement, int rank, std::int64_t done) {
-          if (done == 4) agreement.propose(rank == 1 ? Wish::interrupt : Wish::checkpoint);
-        });
+    heard[static_cast<std::size_t>(communicator.group().rank)] = train_until_wish(
+        communicator, {}, communicator.group().rank == 1 ? Wish::interrupt : Wish::checkpoint, 10ms);
   });
   expect_all_heard(heard, Wish::interrupt);
 }
@@ -80,7 +84,7 @@ TEST(Agreement, ATimeLimitStopsAllAfterTheSameStep) {
     AgreementOptions options;
     options.stop_after = std::chrono::milliseconds(50 + 20 * communicator.group().rank);  // clocks differ
     heard[static_cast<std::size_t>(communicator.group().rank)] =
-        train_until_wish(communicator, options, [](Agreement&, int, std::int64_t) {});
+        train_until_wish(communicator, options, Wish::none, 0ms);
   });
   expect_all_heard(heard, Wish::stop);
 }

@@ -10,11 +10,8 @@ std::string difference_of(const record::RunSpec& here, const record::RunSpec& th
 }
 
 TEST(SameRun, LimitsAndPlacesMayDiffer) {
-  record::RunSpec longer;
-  longer.epochs = 10;
-  longer.target_loss = 0.04;
-  longer.data_dir = "elsewhere";
-  longer.resume = "runs/7";
+  const record::RunSpec longer = record::spec_from_json(
+      {{"epochs", 10}, {"target_loss", 0.04}, {"data_dir", "elsewhere"}, {"resume", "runs/7"}}, "test");
   EXPECT_EQ(difference_of(longer, {}), "");
 }
 
@@ -23,7 +20,7 @@ TEST(SameRun, WhatDiffersIsNamedWithBothValues) {
   here.learning_rate = 0.5;
   here.clip_norm = 1.0;
   EXPECT_EQ(difference_of(here, {}),
-            "clip_norm is 1.0 here and unset there; learning_rate is 0.5 here and 0.01 there");
+            "clip_norm is 1 here and unset there; learning_rate is 0.5 here and 0.01 there");
 }
 
 TEST(SameRun, TheEndOfACosineIsPartOfIt) {

@@ -88,7 +88,7 @@ TEST_F(StepReporterTest, WhatNoSpanCoversIsOther) {
   ASSERT_TRUE(reporter.share_of_other().has_value());
   EXPECT_NEAR(*reporter.share_of_other(), 0.05, 1e-12);
   for (const double loss : {3.0, 2.0, 1.0}) reporter.loss(loss);
-  EXPECT_NEAR(written()[1].split_seconds->other, 0.001, 1e-12);
+  EXPECT_NEAR(written()[1].split_seconds->other.value(), 0.001, 1e-12);
   EXPECT_TRUE(written()[0].warmup.value());
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -19,26 +20,60 @@ constexpr double kTolerance = 0.05 * kDelay;
 
 using Figure = std::function<double(const record::StepEvent&)>;
 
-const Figure kData = [](const record::StepEvent& step) { return step.split_seconds->data; };
-const Figure kForward = [](const record::StepEvent& step) { return step.split_seconds->forward; };
-const Figure kBackward = [](const record::StepEvent& step) { return step.split_seconds->backward; };
-const Figure kExposed = [](const record::StepEvent& step) { return step.split_seconds->exposed_comm; };
-const Figure kOptimizer = [](const record::StepEvent& step) { return step.split_seconds->optimizer; };
+const Figure kData = [](const record::StepEvent& step) { return step.split_seconds->data.value(); };
+const Figure kForward = [](const record::StepEvent& step) { return step.split_seconds->forward.value(); };
+const Figure kBackward = [](const record::StepEvent& step) { return step.split_seconds->backward.value(); };
+const Figure kExposed = [](const record::StepEvent& step) {
+  return step.split_seconds->exposed_comm.value();
+};
+const Figure kOptimizer = [](const record::StepEvent& step) { return step.split_seconds->optimizer.value(); };
 const Figure kBusy = [](const record::StepEvent& step) { return step.busy_seconds.value(); };
 const Figure kPeerWait = [](const record::StepEvent& step) { return step.peer_wait_seconds.value(); };
 
-double median_of(const TrainRun& run, int rank, const Figure& figure) {
-  std::vector<double> values;
+std::vector<record::StepEvent> steps_of(const TrainRun& run, int rank) {
+  std::vector<record::StepEvent> steps;
   for (const record::Event& event : run.events(rank)) {
     const auto* step = std::get_if<record::StepEvent>(&event.body);
-    if (step != nullptr && !step->warmup.value_or(false)) values.push_back(figure(*step));
+    if (step != nullptr && !step->warmup.value_or(false)) steps.push_back(*step);
   }
-  return values.empty() ? std::nan("") : base::median(values);
+  return steps;
 }
+
+// The quarter of a run's steps that took least: a machine that does something else meanwhile makes steps
+// longer, and puts what it adds into any span.
+class CalmSteps {
+ public:
+  explicit CalmSteps(const TrainRun& run) : ranks_{steps_of(run, 0), steps_of(run, 1)} {
+    const std::size_t count = std::min(ranks_[0].size(), ranks_[1].size());
+    for (std::size_t step = 0; step < count; ++step) chosen_.push_back(step);
+    const auto length = [&](std::size_t step) { return ranks_[0][step].seconds + ranks_[1][step].seconds; };
+    std::sort(chosen_.begin(), chosen_.end(),
+              [&](std::size_t one, std::size_t other) { return length(one) < length(other); });
+    chosen_.resize(std::max<std::size_t>(1, count / 4));
+  }
+  double median(int rank, const Figure& figure) const {
+    std::vector<double> values;
+    for (const std::size_t step : chosen_)
+      values.push_back(figure(ranks_[static_cast<std::size_t>(rank)].at(step)));
+    return base::median(values);
+  }
+
+ private:
+  std::array<std::vector<record::StepEvent>, 2> ranks_;
+  std::vector<std::size_t> chosen_;
+};
+
+// What a delay has changed in a figure of a rank.
+struct Expected {
+  const char* name;
+  int rank;
+  Figure figure;
+  double seconds;
+};
 
 // A small model: its own times are a small part of the delay, and so is their noise.
 constexpr const char* kQuick =
-    "--model lenet5 --workers 2 --threads 1 --loader-threads 0 --steps 40 --skip-steps 8 --batch-size 8 "
+    "--model lenet5 --workers 2 --threads 1 --loader-threads 0 --steps 88 --skip-steps 8 --batch-size 8 "
     "--validate-every 0 --check-every 0 ";
 
 class Injection : public ::testing::Test {
@@ -49,50 +84,64 @@ class Injection : public ::testing::Test {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     return run;
   }
+  // What is not as expected; empty when all is.
+  std::string surprises(const std::string& delay, const std::string& flags,
+                        const std::vector<Expected>& all) const {
+    const CalmSteps plain(with("", flags));
+    const CalmSteps delayed(with(delay, flags));
+    std::string found;
+    for (const Expected& one : all) {
+      const double more = delayed.median(one.rank, one.figure) - plain.median(one.rank, one.figure);
+      if (std::abs(more - one.seconds) > kTolerance)
+        found += std::string(one.name) + " of rank " + std::to_string(one.rank) + " changed by " +
+                 std::to_string(more) + " s, not " + std::to_string(one.seconds) + "\n";
+    }
+    return found;
+  }
+  // A busy machine may spoil an attempt, but not show a delay where there is none three times.
+  void expect_changes(const std::string& delay, const std::string& flags,
+                      const std::vector<Expected>& all) const {
+    std::string found;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      found = surprises(delay, flags, all);
+      if (found.empty()) return;
+    }
+    ADD_FAILURE() << delay << ":\n" << found;
+  }
   TrainStore store_;
 };
 
 TEST_F(Injection, ADelayInTheLoaderIsWaitingForData) {
-  const TrainRun plain = with("", kQuick);
-  const TrainRun delayed = with("loader=50ms", kQuick);
+  std::vector<Expected> all;
   for (const int rank : {0, 1}) {
-    EXPECT_NEAR(median_of(delayed, rank, kData) - median_of(plain, rank, kData), kDelay, kTolerance);
-    for (const Figure& other : {kForward, kBackward, kOptimizer})
-      EXPECT_NEAR(median_of(delayed, rank, other), median_of(plain, rank, other), kTolerance);
+    all.push_back({"data", rank, kData, kDelay});
+    all.push_back({"forward", rank, kForward, 0});
+    all.push_back({"backward", rank, kBackward, 0});
+    all.push_back({"optimizer", rank, kOptimizer, 0});
   }
+  expect_changes("loader=50ms", kQuick, all);
 }
 
 TEST_F(Injection, ADelayInOneRanksComputeIsItsForwardAndTheOthersWait) {
-  for (const std::string overlap : {"on", "off"}) {
-    const std::string flags = kQuick + ("--overlap " + overlap);
-    const TrainRun plain = with("", flags);
-    const TrainRun delayed = with("compute=50ms@1", flags);
-    const auto more = [&](int rank, const Figure& figure) {
-      return median_of(delayed, rank, figure) - median_of(plain, rank, figure);
-    };
-    EXPECT_NEAR(more(1, kForward), kDelay, kTolerance);
-    EXPECT_NEAR(more(1, kExposed), 0, kTolerance);
-    EXPECT_NEAR(more(0, kForward), 0, kTolerance);
-    EXPECT_NEAR(more(0, kExposed), kDelay, kTolerance);
-    EXPECT_NEAR(more(0, kPeerWait), kDelay, kTolerance);
-    EXPECT_NEAR(more(1, kPeerWait), 0, kTolerance);
-    EXPECT_GT(delayed.record.at("comm").at("peer_wait_seconds").get<double>(), kDelay / 2);
-  }
+  for (const std::string overlap : {"on", "off"})
+    expect_changes("compute=50ms@1", kQuick + ("--overlap " + overlap),
+                   {{"forward", 1, kForward, kDelay},
+                    {"exposed_comm", 1, kExposed, 0},
+                    {"peer wait", 1, kPeerWait, 0},
+                    {"forward", 0, kForward, 0},
+                    {"exposed_comm", 0, kExposed, kDelay},
+                    {"peer wait", 0, kPeerWait, kDelay}});
 }
 
 // One bucket: the delay comes once a step.
 TEST_F(Injection, ADelayInTheLinkIsExposedCommunication) {
-  const std::string flags = std::string(kQuick) + "--first-bucket-bytes 16M --overlap off";
-  const TrainRun plain = with("", flags);
-  const TrainRun delayed = with("link=50ms", flags);
+  std::vector<Expected> all;
   for (const int rank : {0, 1}) {
-    const auto more = [&](const Figure& figure) {
-      return median_of(delayed, rank, figure) - median_of(plain, rank, figure);
-    };
-    EXPECT_NEAR(more(kExposed), kDelay, kTolerance);
-    EXPECT_NEAR(more(kBusy), kDelay, kTolerance);
-    EXPECT_NEAR(more(kBackward), 0, kTolerance);
+    all.push_back({"exposed_comm", rank, kExposed, kDelay});
+    all.push_back({"busy", rank, kBusy, kDelay});
+    all.push_back({"backward", rank, kBackward, 0});
   }
+  expect_changes("link=50ms", std::string(kQuick) + "--first-bucket-bytes 16M --overlap off", all);
 }
 
 // Backward goes on for longer than the first bucket is late. The bound leaves room for noise: the delay that
@@ -100,19 +149,23 @@ TEST_F(Injection, ADelayInTheLinkIsExposedCommunication) {
 TEST_F(Injection, ALateFirstBucketIsHiddenByTheRestOfBackward) {
   const std::string flags =
       "--model resnet18-cifar --model-options width=16 --data digits --train-samples 4000 --image-size 32 "
-      "--augment none --workers 2 --threads 1 --steps 24 --skip-steps 6 --batch-size 32 --buffers local "
+      "--augment none --workers 2 --threads 1 --steps 30 --skip-steps 6 --batch-size 32 --buffers local "
       "--validate-every 0 --check-every 0 --overlap on --first-bucket-bytes 256K --bucket-bytes 64M";
-  const TrainRun plain = with("", flags);
-  const double backward = median_of(plain, 0, kBackward);
-  const double delay = std::min(kDelay, backward / 3);
-  ASSERT_GT(delay, 0.010) << "backward is too short to hide anything: " << backward << " s";
-  const TrainRun delayed = with("first-bucket=" + std::to_string(delay), flags);
-  const double more = median_of(delayed, 0, kExposed) - median_of(plain, 0, kExposed);
-  EXPECT_LT(more, delay / 2) << "of a delay of " << delay << " s";
-  EXPECT_GT(median_of(delayed, 0, kBusy) - median_of(plain, 0, kBusy), delay / 2);
-  const double hidden = delayed.record.at("comm").at("hidden_fraction");
-  EXPECT_GE(hidden, 0);
-  EXPECT_LE(hidden, 1);
+  double more = 0, delay = 0;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const CalmSteps plain(with("", flags));
+    delay = std::min(kDelay, plain.median(0, kBackward) / 3);
+    ASSERT_GT(delay, 0.010) << "backward is too short to hide anything";
+    const TrainRun run = with("first-bucket=" + std::to_string(delay), flags);
+    const CalmSteps delayed(run);
+    const double hidden = run.record.at("comm").at("hidden_fraction");
+    EXPECT_GE(hidden, 0);
+    EXPECT_LE(hidden, 1);
+    EXPECT_GT(delayed.median(0, kBusy) - plain.median(0, kBusy), delay / 2) << "the delay was there";
+    more = delayed.median(0, kExposed) - plain.median(0, kExposed);
+    if (more < delay / 4) return;
+  }
+  ADD_FAILURE() << "exposed communication grew by " << more << " s of a delay of " << delay << " s";
 }
 
 TEST_F(Injection, TheSpansAndOtherMakeUpTheStep) {
@@ -122,11 +175,13 @@ TEST_F(Injection, TheSpansAndOtherMakeUpTheStep) {
       const auto* step = std::get_if<record::StepEvent>(&event.body);
       if (step == nullptr) continue;
       const record::SplitSeconds& split = step->split_seconds.value();
-      const double sum = split.data + split.input + split.forward + split.backward + split.exposed_comm +
-                         split.optimizer + split.other;
+      double sum = 0;
+      for (const auto& part : {split.data, split.input, split.forward, split.backward, split.exposed_comm,
+                               split.optimizer, split.other})
+        sum += part.value();
       EXPECT_NEAR(sum, step->seconds, 1e-9);
-      EXPECT_GE(split.other, 0);
-      EXPECT_NEAR(split.exposed_comm, step->exposed_seconds.value(), 1e-12);
+      EXPECT_GE(split.other.value(), 0);
+      EXPECT_NEAR(split.exposed_comm.value(), step->exposed_seconds.value(), 1e-12);
     }
   }
 }
