@@ -30,6 +30,7 @@ struct StepSplit {
   // From the start of the step to the last time backward was entered: with accumulated gradients, the pass
   // whose gradients go on their way.
   base::Nanoseconds backward_begin{0};
+  bool divided = true;  // false: only the total is known (a GPU's spans are measured in some steps)
 
   base::Nanoseconds other() const;
 };

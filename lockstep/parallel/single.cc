@@ -31,18 +31,24 @@ void Single::give_slots() {
   }
 }
 
-PartResult Single::train_part(const StepPart& part) {
-  for (std::size_t index = 0; part.first && index < updatables_.size(); ++index) {
+void Single::forget_gradients() {
+  const measure::SpanScope span(surroundings_.timer, measure::Span::optimizer);
+  for (std::size_t index = 0; index < updatables_.size(); ++index) {
     updatables_[index].value.mutable_grad().reset();
     updatables_[index].gradient.reset();  // two steps' gradients are never there at once
     slots_[index]->fresh = true;
   }
+}
+
+PartResult Single::train_part(const StepPart& part) {
+  if (part.first) forget_gradients();
   return run_pass(surroundings_, runner_, part);
 }
 
 // A layer has written its gradient into its slot; other gradients are used where autograd left them. A
 // parameter that the model did not use has a gradient of zero.
 void Single::finish_gradients() {
+  const measure::SpanScope span(surroundings_.timer, measure::Span::backward);
   for (std::size_t index = 0; index < updatables_.size(); ++index) {
     Updatable& updatable = updatables_[index];
     const models::GradientSlot& slot = *slots_[index];

@@ -19,6 +19,7 @@ class Single : public Strategy {
 
  private:
   void give_slots();
+  void forget_gradients();
 
   Surroundings surroundings_;
   models::Runner runner_;

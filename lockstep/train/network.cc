@@ -64,7 +64,12 @@ Placement placement_of(const record::RunSpec& spec, int local_rank) {
   Placement placement;
   if (spec.precision == "f64") placement.type = at::kDouble;
   if (spec.precision == "bf16") placement.type = at::kBFloat16;
-  if (spec.device == "cuda") placement.device = at::Device(at::kCUDA, device_for(local_rank));
+  if (spec.device == "cuda") {
+    placement.device = at::Device(at::kCUDA, device_for(local_rank));
+    // f32 means f32: without this, libraries round to TF32's ten bits where they think it pays.
+    at::globalContext().setAllowTF32CuDNN(false);
+    at::globalContext().setAllowTF32CuBLAS(false);
+  }
   return placement;
 }
 

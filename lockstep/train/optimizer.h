@@ -17,7 +17,9 @@ class Optimizer {
   virtual ~Optimizer() = default;
   // One update of every value from its gradient. The same list, in the same order, at every step; state is
   // made at the first one and counts as measure::Use::optimizer. Values and gradients are dense and of one
-  // memory order; on the CPU or a GPU.
+  // memory order; on the CPU or a GPU. An undefined gradient leaves its value as it is. What an element
+  // becomes does not depend on how tensors are cut, on the other tensors or (CPU) on threads and the
+  // instruction set: to the last bit.
   virtual void step(std::span<const parallel::Updatable> updatables, double learning_rate) = 0;
   // Tensors of state per parameter: 0 (sgd without momentum), 1 or 2. A bf16 parameter's f32 weights are one
   // more.

@@ -75,7 +75,7 @@ void StepReporter::splits(const std::vector<measure::StepSplit>& splits) {
     if (open == open_.end()) continue;
     add_split(open->event, split);
     open->has_split = true;
-    if (spec_.measure && !open->event.warmup.value_or(false)) {
+    if (spec_.measure && split.divided && !open->event.warmup.value_or(false)) {
       measured_seconds_ += base::to_seconds(split.total);
       other_seconds_ += base::to_seconds(split.other());
     }
@@ -85,7 +85,7 @@ void StepReporter::splits(const std::vector<measure::StepSplit>& splits) {
 
 void StepReporter::add_split(record::StepEvent& event, const measure::StepSplit& split) const {
   event.seconds = base::to_seconds(split.total);
-  if (!spec_.measure) return;
+  if (!spec_.measure || !split.divided) return;
   event.split_seconds = split_seconds(split);
   event.exposed_seconds = event.split_seconds->exposed_comm;
   event.exposed_by_purpose = exposed_by_purpose(split);

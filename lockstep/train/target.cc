@@ -24,7 +24,9 @@ std::optional<double> Target::figure_of(const EpochMetrics& epoch) const {
 bool Target::reached(const EpochMetrics& epoch, std::int64_t epochs_done, double train_seconds) {
   if (!figures_) return false;
   const std::optional<double> figure = figure_of(epoch);
-  if (!figure || (larger_is_better_ ? *figure < figures_->value : *figure >= figures_->value)) return false;
+  // Written so that what is not a number reaches nothing.
+  const bool good = figure && (larger_is_better_ ? *figure >= figures_->value : *figure < figures_->value);
+  if (!good) return false;
   figures_->epochs = static_cast<double>(epochs_done);
   figures_->seconds = train_seconds;
   return true;

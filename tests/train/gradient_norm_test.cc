@@ -1,3 +1,4 @@
+// Norms, factors and clipping of whole gradients.
 // Tests of the norm of the whole gradient, and of clipping by it.
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>

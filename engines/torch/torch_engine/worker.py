@@ -20,6 +20,8 @@ def device_of(spec, local_rank):
     device = torch.device("cuda", 0 if spec.strategy == "dp" else local_rank % torch.cuda.device_count())
     torch.cuda.set_device(device)
     torch.backends.cudnn.benchmark = True
+    torch.backends.cudnn.allow_tf32 = False  # f32 means f32, as in our own engine
+    torch.backends.cuda.matmul.allow_tf32 = False
     if spec.device_memory is not None:
         whole = torch.cuda.get_device_properties(device).total_memory
         torch.cuda.set_per_process_memory_fraction(min(1.0, spec.device_memory / whole), device)

@@ -35,6 +35,7 @@ StepSplit split_of(const Step& step) {
   split.step = step.number;
   const Event& begin = *step.changes.front().event;
   split.total = elapsed(begin, *step.end);
+  split.divided = step.number % kDividedEvery == 0;
   for (std::size_t index = 0; index < step.changes.size(); ++index) {
     const Change& change = step.changes[index];
     if (!change.into) continue;
@@ -96,7 +97,7 @@ class CudaStepTimer final : public measure::StepTimer {
   }
 
   void change() {
-    if (running_.changes.empty()) return;
+    if (running_.changes.empty() || running_.number % kDividedEvery != 0) return;
     running_.changes.push_back({record(), open_.empty() ? std::nullopt : std::optional(open_.back())});
   }
 
