@@ -179,7 +179,7 @@ engine() { timeout --kill-after=5 "$(left)" python3 tools/gpu_engine.py --lockst
 torchvision() { timeout --kill-after=5 "$(left)" python3 tools/check_torchvision.py --bin "$BUILD/bin"; }
 
 sixteen() {
-  timeout --kill-after=5 "$(left)" python3 tools/bench_train.py --mode sixteen --lockstep "$BUILD/bin/lockstep" --repeats 3 \
+  timeout --kill-after=5 "$(left)" python3 tools/bench_train.py --mode sixteen --lockstep "$BUILD/bin/lockstep" --repeats 2 --steps 15 \
     --out "$out/bench_train.json"
 }
 

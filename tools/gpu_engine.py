@@ -85,13 +85,13 @@ def check_splits(runs):
     return worst
 
 
-def check_cost(runs, rounds=6):
+def check_cost(runs, rounds):
     worst = 0
     for model in ("lenet5", "resnet18-cifar"):
         seconds = {"true": [], "false": []}
         for _ in range(rounds):
             for measure, times in seconds.items():
-                record = runs.train(f"--model {model} --batch-size 32 --steps 400 --skip-steps 100 --measure {measure}")
+                record = runs.train(f"--model {model} --batch-size 32 --steps 600 --skip-steps 100 --measure {measure}")
                 if record is None:
                     return THRESHOLD
                 times.append(record["steps"]["seconds"]["median"])
@@ -105,8 +105,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lockstep", default=str(ROOT / "build/cuda/bin/lockstep"))
     parser.add_argument("--only", default="curves,splits,cost")
+    parser.add_argument("--rounds", type=int, default=3, help="of runs with and without measuring")
     options = parser.parse_args()
-    checks = {"curves": check_curves, "splits": check_splits, "cost": check_cost}
+    checks = {"curves": check_curves, "splits": check_splits, "cost": lambda runs: check_cost(runs, options.rounds)}
     with tempfile.TemporaryDirectory() as store:
         runs = Runs(options.lockstep, store)
         codes = [checks[name](runs) for name in options.only.split(",")]
