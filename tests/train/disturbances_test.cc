@@ -40,7 +40,8 @@ TEST(Disturbances, ThatCannotBeReadAreRefused) {
 
 TEST(Disturbances, FlipOneBitOfTheFirstValue) {
   const at::Tensor value = at::ones({2, 2});
-  flip_a_bit({{"weight", value, {}}});
+  const std::vector<parallel::Updatable> updatables = {{"weight", value, {}}};
+  flip_a_bit(updatables);
   const at::Tensor bits = value.view(at::kInt).bitwise_xor(at::ones({2, 2}).view(at::kInt));
   EXPECT_EQ(bits.flatten()[0].item<int>(), 1);
   EXPECT_EQ(bits.sum().item<std::int64_t>(), 1);
