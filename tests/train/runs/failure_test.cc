@@ -101,7 +101,6 @@ TEST_F(Failure, RanksThatWereStartedWithDifferentSpecsAreToldSo) {
   EXPECT_THAT(run.err, HasSubstr("rank 1 was started with another spec than rank 0: batch_size is 16"));
 }
 
-// A model of the user's own, which every host has its own file of: the flags are equal, the shapes are not.
 TEST_F(Failure, WeightsThatDoNotFitTheModelAreRefusedByName) {
   const std::string weights = (store_.path() / "w.safetensors").string();
   ASSERT_EQ(store_.train(std::string(kSmall) + "--steps 1 --validate-every 0 --export-weights " + weights)
