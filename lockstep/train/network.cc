@@ -46,7 +46,7 @@ void freeze_the_rest(const record::RunSpec& spec, Network& network) {
                                         report.trainable_parameters, report.frozen_parameters,
                                         spec.trainable));
   if (report.frozen_parameters > 0 && !spec.weights)
-    network.remarks.push_back("warning: random weights are frozen; give trained ones with --weights");
+    network.remarks.emplace_back("warning: random weights are frozen; give trained ones with --weights");
 }
 
 // Workers take turns with the devices there are: several may share one.
