@@ -21,7 +21,8 @@ std::optional<int> rank_of(const std::string& name) {
   const char* end = name.data() + name.size() - kEnd.size();
   int rank = 0;
   const auto [rest, error] = std::from_chars(name.data() + kBegin.size(), end, rank);
-  return error == std::errc() && rest == end ? std::optional(rank) : std::nullopt;
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return rank;
 }
 
 std::map<int, fs::path> rank_files(const RunDirectory& run) {
