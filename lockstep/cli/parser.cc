@@ -35,8 +35,8 @@ struct Level {
     if (collected.flag.is_switch()) {
       collected.option = app->add_flag(collected.flag.names);
     } else {
-      // A positional argument goes by what stands for it in the help: CLI11 2.4 refuses one that is called
-      // like a flag.
+      // CLI11 2.4 refuses a positional argument that is called like a flag, and one whose name has spaces or
+      // brackets: it gets a name that no flag has and that nobody sees.
       const std::string names =
           collected.flag.is_positional() ? "POSITIONAL_" + collected.flag.names : collected.flag.names;
       collected.option = app->add_option(names, collected.texts);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
@@ -12,26 +11,9 @@
 #include "lockstep/cli/bench/bench_table.h"
 #include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/version.h"
+#include "lockstep/measure/whole_file.h"
 
 namespace lockstep::cli {
-namespace {
-
-// Whole or not at all: a draft is renamed into place.
-void write_document(const std::filesystem::path& file, const std::string& text) {
-  const std::filesystem::path draft = fmt::format("{}.{}", file.string(), ::getpid());
-  std::ofstream stream(draft);
-  stream << text;
-  stream.close();
-  std::error_code error;
-  if (stream) std::filesystem::rename(draft, file, error);
-  if (stream && !error) return;
-  const std::string reason = error ? error.message() : base::errno_text();
-  std::filesystem::remove(draft, error);
-  throw base::StoreError(fmt::format("the results cannot be written to {}: {}", file.string(), reason));
-}
-
-}  // namespace
-
 void require_place_for(const std::filesystem::path& json_file) {
   if (json_file.empty()) return;
   const std::filesystem::path directory = json_file.has_parent_path() ? json_file.parent_path() : ".";
@@ -49,7 +31,8 @@ void conclude_bench(const BenchOptions& options, BenchReport report, const std::
   report.machine = run_machine();
   report.rank_source = rank_source;
   const std::string document = bench_json(report).dump(2) + "\n";
-  if (!options.json_file.empty()) write_document(options.json_file, document);
+  if (!options.json_file.empty())
+    measure::write_whole_file(options.json_file, [&](std::ostream& out) { out << document; });
   try {
     console.print(options.json ? document : bench_table(report));
   } catch (const ReaderGone&) {

@@ -3,7 +3,6 @@
 #include <ATen/Parallel.h>
 
 #include <csignal>
-#include <fstream>
 
 #include "lockstep/base/error.h"
 #include "lockstep/comm/registry.h"
@@ -14,19 +13,10 @@
 #include "lockstep/train/training_run.h"
 #include "lockstep/train/worker/arguments.h"
 #include "lockstep/train/worker/commands.h"
+#include "lockstep/train/worker/stored_spec.h"
 
 namespace lockstep::train {
 namespace {
-
-record::RunSpec read_spec(const std::filesystem::path& path) {
-  std::ifstream stream(path);
-  if (!stream) throw base::StoreError(fmt::format("cannot read {}: {}.", path.string(), base::errno_text()));
-  try {
-    return record::spec_from_json(nlohmann::json::parse(stream), path.string());
-  } catch (const nlohmann::json::exception& error) {
-    throw base::StoreError(fmt::format("{} is not JSON: {}.", path.string(), error.what()));
-  }
-}
 
 // The thread that agrees on stopping waits for them; nobody else may be interrupted by them.
 void hold_back_signals() {
@@ -82,7 +72,7 @@ int train_command(const Words& words) {
   const std::optional<std::string> directory = arguments.find("--run");
   const std::filesystem::path spec_path = directory ? std::filesystem::path(*directory) / "spec.json"
                                                     : std::filesystem::path(arguments.need("--spec"));
-  const record::RunSpec spec = read_spec(spec_path);
+  const record::RunSpec spec = read_stored_spec(spec_path);
   hold_back_signals();
   if (spec.threads) at::set_num_threads(static_cast<int>(*spec.threads));
   const comm::Registry registry(comm::default_plugin_directory());

@@ -2,9 +2,6 @@
 // with.
 #include <ATen/ATen.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "lockstep/base/error.h"
 #include "lockstep/models/runner.h"
 #include "lockstep/models/weights.h"
@@ -12,15 +9,10 @@
 #include "lockstep/train/network.h"
 #include "lockstep/train/worker/arguments.h"
 #include "lockstep/train/worker/commands.h"
+#include "lockstep/train/worker/stored_spec.h"
 
 namespace lockstep::train {
 namespace {
-
-record::RunSpec spec_of(const std::string& path) {
-  std::ifstream stream(path);
-  if (!stream) throw base::StoreError(fmt::format("cannot read {}: {}.", path, base::errno_text()));
-  return record::spec_from_json(nlohmann::json::parse(stream), path);
-}
 
 at::Tensor tensor_named(const std::vector<models::NamedTensor>& tensors, const std::string& name,
                         const std::string& origin) {
@@ -43,7 +35,7 @@ std::int64_t classes_of(const std::string& model, const std::vector<models::Name
 
 int export_weights_command(const Words& words) {
   const Arguments arguments(words, {"--spec", "--out"});
-  const record::RunSpec spec = spec_of(arguments.need("--spec"));
+  const record::RunSpec spec = read_stored_spec(arguments.need("--spec"));
   const auto layers = models::standard_layers(layer_options(spec, {}));
   const Network network = build_network(spec, record::data_entry(spec.data).classes, *layers);
   models::save_safetensors(arguments.need("--out"), network.model.state(), {{"model", spec.model}});
