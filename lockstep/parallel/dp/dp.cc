@@ -81,6 +81,8 @@ PartResult Dp::train_part(const StepPart& part) {
     for (Updatable& updatable : updatables_)
       updatable.gradient.reset();  // never two steps' gradients at once
   }
+  // Waking the replicas is a part of computing side by side. Replica 0's thread goes on in this span.
+  const SpanScope span(surroundings_.timer, Span::forward);
   PartResult result;
   crew_.run([&](int number) {
     const Turn turn(replica(number));

@@ -36,12 +36,28 @@ std::string named(int replica, const char* text) {
   return fmt::format("replica {}: {}", replica, text);
 }
 
-// An error of the communicator names the replica already.
+// The run has one rank here, and must not look for the others of the communicator: so it is no CommError any
+// more.
+[[noreturn]] void rethrow_for_one_process(const base::CommError& error) {
+  if (error.kind() != base::CommError::Kind::timed_out)
+    throw base::Error(
+        base::ExitCode::run_failed,
+        fmt::format("the replicas could not exchange tensors (ranks are replicas here): {}", error.what()));
+  throw base::Error(
+      base::ExitCode::timed_out,
+      fmt::format(
+          "a replica kept the others waiting too long (ranks are replicas here): {}. Likely cause: its "
+          "cores are busy with something else. Raise --timeout where a step takes that long.",
+          error.what()));
+}
+
 [[noreturn]] void rethrow_named(int replica, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const measure::OutOfMemory& refused) {
     throw measure::OutOfMemory(refused.needed_bytes(), refused.cap_bytes(), named(replica, refused.what()));
+  } catch (const base::CommError& failed) {
+    rethrow_for_one_process(failed);
   } catch (const base::Error&) {
     throw;
   } catch (const c10::Error& refused) {

@@ -120,7 +120,7 @@ TEST_F(DpRun, AReplicaThatDoesNotAnswerEndsTheRunAtTheTimeout) {
   const TrainRun run =
       train("--workers 2 --steps 5 --timeout 1s --validate-every 0", "LOCKSTEP_DELAY=compute=4s@1");
   expect_one_error(run, 124, "failed");
-  EXPECT_THAT(run.err, HasSubstr("timed out"));
+  EXPECT_THAT(run.err, AllOf(HasSubstr("timed out"), HasSubstr("rank 1"), HasSubstr("--timeout")));
 }
 
 TEST_F(DpRun, OtherBackendsAndMeaninglessOptionsAreRefusedByName) {
