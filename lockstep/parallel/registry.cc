@@ -4,6 +4,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/parallel/ddp.h"
 #include "lockstep/parallel/dp/dp.h"
+#include "lockstep/parallel/local_sgd.h"
 #include "lockstep/parallel/single.h"
 #include "lockstep/parallel/strategy.h"
 
@@ -20,11 +21,12 @@ struct Entry {
   std::unique_ptr<Strategy> (*make)(const Surroundings&);
 };
 
-constexpr std::array<Entry, 3> kStrategies = {{
-    {"single", make<Single>},
-    {"ddp", make<Ddp>},
-    {"dp", make<Dp>},
-}};
+constexpr std::array kStrategies = {
+    Entry{"single", make<Single>},
+    Entry{"ddp", make<Ddp>},
+    Entry{"dp", make<Dp>},
+    Entry{"localsgd", make<LocalSgd>},
+};
 
 }  // namespace
 

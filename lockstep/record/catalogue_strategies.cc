@@ -5,34 +5,43 @@
 namespace lockstep::record {
 namespace {
 
-constexpr std::string_view kDpExplanation =
-    "One process with N replicas, a thread each: parameters and buffers are replicated and the batch "
-    "scattered "
-    "every step;\noutputs are gathered on replica 0, which has the loss, the reduced gradients and the only "
-    "optimiser.";
-constexpr std::string_view kDpSends =
-    "before forward: parameter P (all of them) and buffer F, broadcast; input X - X0 sent to the other "
-    "replicas "
-    "(X by one scatter with --threaded-scatter). After forward: output O gathered; its gradients O - O0 sent "
-    "(O "
-    "likewise). After backward: gradient T (trained parameters), reduced. With --buffers sync: statistics "
-    "8 N (4 C + 1) for each batch norm of C channels. The loader's X in f32 counts as input too. X0, O0: "
-    "replica "
-    "0's rows. Nothing with 1 replica. Evaluation: P + F, inputs and outputs for every batch.";
-constexpr std::string_view kDpKeeps =
-    "replica 0: P + F, the optimiser's state, T of gradients, the whole batch and all outputs, activations "
-    "of its "
-    "rows, and a copy of P + F unless --keep-originals; with --coalesced-broadcast a piece while it is sent. "
-    "Every "
-    "other replica: P + F, T of gradients, its rows and their activations.";
-
 constexpr std::array<StrategyEntry, 7> kStrategies = {{
-    {"single", true, true, "one worker, no communication: what everything else is compared with"},
-    {"ddp", true, true, "every worker a replica; gradients averaged in buckets while backward goes on"},
-    {"dp", true, true, "one process with N replicas: replicate, scatter, apply, gather", kDpExplanation,
-     kDpSends, kDpKeeps},
+    {"single", true, true, "one worker, no communication: what everything else is compared with",
+     "One worker computes the whole batch and updates its parameters.\n"
+     "Nothing moves; it is the measure of speedup and efficiency.",
+     "nothing",
+     "parameters P, gradients P, optimiser state (sgd with momentum P, adam 2 P), activations of the batch"},
+    {"ddp", true, true, "every worker a replica; gradients averaged in buckets while backward goes on",
+     "Every worker computes its share of the batch; gradients are added up in buckets while backward goes "
+     "on.\n"
+     "All replicas then make the same update.",
+     "per step: gradient P, metric 4 (the loss), buffer B before forward (buffers broadcast or average), "
+     "statistics (buffers "
+     "sync); once: parameter P, buffer B",
+     "parameters P, buckets P, optimiser state, activations of its share"},
+    {"dp", true, true, "one process with N replicas: replicate, scatter, apply, gather",
+     "Every step the first replica replicates parameters and scatters the batch; N threads compute side by "
+     "side.\n"
+     "Outputs are gathered on it, the loss is there, gradients are reduced onto it, and it alone updates.",
+     "per step: parameter A (all of them, also frozen ones), buffer B, input X - X0 (X with "
+     "threaded_scatter), "
+     "output 2 O - O0 (2 O with threaded_scatter), gradient P, statistics 8 N (4 C + 1) for each batch norm "
+     "of C "
+     "channels (buffers sync); X, O: inputs and outputs of the batch, X0, O0: the first replica's; for each "
+     "batch "
+     "of a validation: A, B, X - X0 or X, O; with one replica nothing",
+     "the first replica: A, a copy of A (unless keep_originals), gradients P, optimiser state, the whole "
+     "batch, "
+     "activations of its share; every other one: A, gradients P, activations of its share"},
     {"horovod", false, false, "gradients averaged in the order a coordinator finds them ready everywhere"},
-    {"localsgd", false, false, "workers step alone and average their parameters now and then"},
+    {"localsgd", true, false, "workers step alone and average their parameters now and then",
+     "Every worker trains its own replica for local_steps steps, or an epoch; then all take the mean of "
+     "their\n"
+     "parameters, weighed by the samples each has seen. Optimiser state stays where it is.",
+     "per averaging: parameter P, buffer B (buffers broadcast or average), control 8 N (check); per step: "
+     "metric 4 (the loss); "
+     "once: parameter P, buffer B",
+     "parameters P, gradients P, buckets P (for averaging), optimiser state, activations of its share"},
     {"zero1", false, false, "as ddp, with the optimiser's state divided among the workers"},
     {"zero3", false, true, "parameters, gradients and optimiser state divided among the workers"},
 }};

@@ -1,10 +1,10 @@
 // Every byte of dp, from recorded messages, against its formula: payload bytes per step with N replicas,
 //
-//   parameter   P                  every parameter, broadcast
-//   buffer      F                  every buffer, broadcast
+//   parameter   A                  every parameter, broadcast
+//   buffer      B                  every buffer, broadcast
 //   input       X - X0             rows of the other replicas, sent in turn; X, one scatter, when threaded
 //   output      O + (O - O0)       gathered, and their gradients sent; O + O when threaded
-//   gradient    T                  trained parameters, reduced
+//   gradient    P                  trained parameters, reduced
 //   statistics  8 N (4 C + 1)      for each synchronised batch norm of C channels: in forward means, squares
 //                                  and a count, in backward two sums, gathered from all
 //
