@@ -5,6 +5,8 @@
 #include "lockstep/parallel/ddp.h"
 #include "lockstep/parallel/single.h"
 #include "lockstep/parallel/strategy.h"
+#include "lockstep/parallel/zero/zero1.h"
+#include "lockstep/parallel/zero/zero3.h"
 
 namespace lockstep::parallel {
 namespace {
@@ -19,7 +21,8 @@ struct Entry {
   std::unique_ptr<Strategy> (*make)(const Surroundings&);
 };
 
-constexpr std::array<Entry, 2> kStrategies = {{{"single", make<Single>}, {"ddp", make<Ddp>}}};
+constexpr std::array<Entry, 4> kStrategies = {
+    {{"single", make<Single>}, {"ddp", make<Ddp>}, {"zero1", make<Zero1>}, {"zero3", make<Zero3>}}};
 
 }  // namespace
 

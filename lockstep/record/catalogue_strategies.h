@@ -13,6 +13,11 @@ struct StrategyEntry {
   bool in_lockstep;  // whether our engine has it in this version; one that it has not is refused by name
   bool in_torch;     // whether the engine `torch` has it
   std::string_view description;
+  std::string_view explanation = {};  // how it works, in a sentence
+  std::string_view sends =
+      {};  // payload bytes per step; P: parameters, N: workers, B: buffers (docs/memory.md)
+  std::string_view keeps =
+      {};  // bytes in a worker's memory; K: optimiser tensors per parameter, A: activations
 };
 
 struct DeviceEntry {

@@ -40,6 +40,8 @@ class TrainingRun {
   std::unique_ptr<comm::Communicator> open_agreement_channel(comm::OpenOptions options);
   void build();
   Ending train();
+  Ending run_to_the_end(Trainer& trainer);
+  void stop_communicating() noexcept;
   void conclude(const Trainer& trainer, Ending ending);
   void report_ledger();
   void report_memory();
