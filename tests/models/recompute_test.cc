@@ -15,9 +15,9 @@ at::Tensor step(Runner& runner, const Model& model, const at::Tensor& batch) {
   return loss.detach();
 }
 
-// Chains of layers (deepwide, vgg16), blocks (a ResNet, squeezenet1_0, vit) and both.
+// Chains of layers (deepwide, restorer), blocks (a ResNet, squeezenet1_0, vit) and both.
 TEST(Recompute, ChangesNoBitOfGradientsAndStatistics) {
-  for (const char* name : {"deepwide", "vgg16", "squeezenet1_0", "resnet18-cifar", "vit", "densenet121"}) {
+  for (const char* name : {"deepwide", "restorer", "squeezenet1_0", "resnet18-cifar", "vit", "densenet121"}) {
     const ModelOptions options = small_options(name);
     Model kept = make_model(name, options), again = make_model(name, options);
     EXPECT_GT(recompute_activations(again), 1u) << name;

@@ -87,21 +87,20 @@ void LayerGradients::on_gradient(const Place& place) {
   mark_ready(place);
 }
 
-// The layer has written the gradient to its place; or autograd has made one of its own and left it in .grad.
+// Autograd has made the gradient and left it in .grad; or the layer has written it to its place itself.
 void LayerGradients::take_gradient(const Place& place) {
   Entry& entry = entries_[place.layer];
-  const models::GradientSlot& slot = *layers_[place.layer].slots[place.parameter];
-  if (slot.in_use()) {
-    entry.written[place.parameter] = !slot.fresh;
-    return;
-  }
-  const at::NoGradGuard no_grad;
   at::Tensor parameter = layers_[place.layer].parameters[place.parameter].tensor;
   at::Tensor& made = parameter.mutable_grad();
-  if (!made.defined()) return;
-  entry.views[place.parameter].copy_(made);
-  entry.written[place.parameter] = true;
-  made.reset();
+  if (made.defined()) {
+    const at::NoGradGuard no_grad;
+    entry.views[place.parameter].copy_(made);
+    entry.written[place.parameter] = true;
+    made.reset();
+    return;
+  }
+  const models::GradientSlot& slot = *layers_[place.layer].slots[place.parameter];
+  entry.written[place.parameter] = slot.in_use() && !slot.fresh;
 }
 
 void LayerGradients::mark_ready(const Place& place) {

@@ -74,8 +74,18 @@ void LayerValues::drop_all() {
   kept_whole_ = false;
 }
 
+// What was fetched ahead in vain has the values of the step before.
+void LayerValues::drop_unused() {
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    if (!entries_[layer].parameters.has_room()) continue;
+    await(layer);
+    entries_[layer].parameters.drop();
+  }
+}
+
 void LayerValues::begin_pass(bool in_background) {
   if (kept_whole_) drop_all();
+  drop_unused();
   in_background_ = in_background;
   order_.begin_pass();
 }

@@ -53,6 +53,7 @@ class LayerValues : public models::UnitHooks {
   void allocate_shards();
   comm::Buffer own_buffer(std::size_t layer) const;
   comm::Operation gathering_of(std::size_t layer) const;
+  void drop_unused();
   void start(std::size_t layer);
   void await(std::size_t layer);
   void acquire(models::Unit& unit);
