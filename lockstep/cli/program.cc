@@ -9,6 +9,7 @@
 #include "lockstep/cli/commands/completion.h"
 #include "lockstep/cli/commands/data.h"
 #include "lockstep/cli/commands/doctor.h"
+#include "lockstep/cli/commands/fit.h"
 #include "lockstep/cli/commands/models.h"
 #include "lockstep/cli/commands/runs.h"
 #include "lockstep/cli/commands/strategies.h"
@@ -65,6 +66,7 @@ Commands make_commands() {
   Commands commands;
   commands.push_back(std::make_unique<TrainCommand>());
   commands.push_back(std::make_unique<BenchCommand>());
+  commands.push_back(std::make_unique<FitCommand>());
   commands.push_back(std::make_unique<DoctorCommand>());
   commands.push_back(std::make_unique<ModelsCommand>());
   commands.push_back(std::make_unique<DataCommand>());

@@ -87,6 +87,9 @@ class Strategy {
   virtual PartResult train_part(const StepPart& part) = 0;
   // Returns when the gradients of the step are those of the global batch.
   virtual void finish_gradients() = 0;
+  // Of a figure that is a sum over all updatables (a square norm): the sum over the whole model. Collective
+  // where workers have parts of it.
+  virtual double sum_over_updatables(double mine) { return mine; }
   // Valid until the strategy's next call.
   virtual std::span<const Updatable> updatables() = 0;
   virtual void after_update() {}
@@ -109,6 +112,8 @@ class Strategy {
   // Whether workers' models may differ after settle() (statistics that each keeps for itself): a checkpoint
   // then has a part of every rank.
   virtual bool replicas_differ() const { return false; }
+  // Whether every worker updates a part of the model only: a checkpoint then has each one's optimiser state.
+  virtual bool updates_divided() const { return false; }
   // Bucket times of the last step, if there are any.
   virtual std::vector<record::BucketTimes> bucket_times() { return {}; }
   // One for each replica of this process; empty: there is one, and it is the worker.

@@ -119,19 +119,26 @@ std::optional<Problem> localsgd_meets_rarely(const RunSpec& spec) {
                  "buffers average"};
 }
 
-constexpr SpecRule kRules[] = {one_batch,
-                               batch_feeds_all,
-                               parts_have_samples,
-                               nesterov_needs_momentum,
-                               one_target,
-                               target_can_be_measured,
-                               validation_feeds_target,
-                               loss_fits_data,
-                               dp_keeps_first_buffers,
-                               dp_does_not_overlap,
-                               switches_are_of_dp,
-                               compression_comes_later,
-                               local_steps_need_localsgd,
+std::optional<Problem> inside_can_be_seen(const RunSpec& spec) {
+  if (!is_model_file(spec.model)) return std::nullopt;
+  const char* reason = "the inside of a TorchScript file cannot be seen, and it works on layers";
+  if (spec.strategy == "zero3") return Problem{"strategy", spec.strategy, reason, "strategy zero1"};
+  if (spec.recompute) return Problem{"recompute", "true", reason, "accumulate 2"};
+  return std::nullopt;
+}
+
+std::optional<Problem> recompute_is_ours(const RunSpec& spec) {
+  if (!spec.recompute || spec.engine != "torch") return std::nullopt;
+  return Problem{"recompute", "true",
+                 "engine torch runs models as torchvision has them, without checkpointing",
+                 "engine lockstep"};
+}
+
+constexpr SpecRule kRules[] = {inside_can_be_seen,   recompute_is_ours,       one_batch,
+                               batch_feeds_all,      parts_have_samples,      nesterov_needs_momentum,
+                               one_target,           target_can_be_measured,  validation_feeds_target,
+                               loss_fits_data,       dp_keeps_first_buffers,  dp_does_not_overlap,
+                               switches_are_of_dp,   compression_comes_later, local_steps_need_localsgd,
                                localsgd_meets_rarely};
 
 }  // namespace

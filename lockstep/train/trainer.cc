@@ -29,8 +29,9 @@ record::Task task_of(models::LossKind loss) {
   return loss == models::LossKind::restore ? record::Task::restoration : record::Task::steering;
 }
 
-void clip(std::span<const parallel::Updatable> updatables, double largest_norm) {
-  const double factor = clip_factor(square_norm(updatables), largest_norm);
+void clip(parallel::Strategy& strategy, std::span<const parallel::Updatable> updatables,
+          double largest_norm) {
+  const double factor = clip_factor(strategy.sum_over_updatables(square_norm(updatables)), largest_norm);
   if (factor != 1.0) scale_gradients(updatables, factor);
 }
 
@@ -109,11 +110,15 @@ DeviceBatch Trainer::next_batch() {
   return parts_.inputs.take(*batch);
 }
 
-// The parts are as equal as can be; a batch smaller than their number gives fewer.
+// The parts are as equal as can be; a batch smaller than their number gives fewer. All workers have as many
+// as the first, whose share is the largest: strategies may communicate in each of them.
 at::Tensor Trainer::run_parts(const DeviceBatch& batch) {
   const auto count = static_cast<std::size_t>(batch.count());
+  const int world = parts_.communicator == nullptr ? 1 : parts_.communicator->group().world;
+  const std::size_t largest =
+      data::share_of(batch.plan.global_count, static_cast<std::size_t>(world), 0).count;
   const std::size_t parts =
-      std::max<std::size_t>(1, std::min(count, static_cast<std::size_t>(parts_.spec.accumulate)));
+      std::max<std::size_t>(1, std::min(largest, static_cast<std::size_t>(parts_.spec.accumulate)));
   if (parts == 1) return run_part(batch, batch.count(), true, true);
   at::Tensor loss;
   for (std::size_t part = 0; part < parts; ++part) {
@@ -145,7 +150,7 @@ void Trainer::update() {
   const std::span<const parallel::Updatable> updatables = parts_.strategy.updatables();
   {
     const SpanScope span(parts_.timer, Span::optimizer);
-    if (parts_.spec.clip_norm) clip(updatables, *parts_.spec.clip_norm);
+    if (parts_.spec.clip_norm) clip(parts_.strategy, updatables, *parts_.spec.clip_norm);
     parts_.optimizer.step(updatables,
                           parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done)));
   }

@@ -102,7 +102,7 @@ void TrainingRun::load_data() {
 }
 
 void TrainingRun::open_communicator() {
-  if (session_.group().world == 1) return;
+  if (spec_.strategy == "single" || spec_.backend == "local") return;
   comm::OpenOptions options;
   options.timeout = base::from_seconds(spec_.timeout.count);
   options.channel = "train";
@@ -180,14 +180,34 @@ Ending TrainingRun::train() {
                    events_, checkpointer, agreement, place_.disturbances, replicas_.get()},
                   from);
   utilisation_.start();
-  const Ending ending = trainer.run();
+  const Ending ending = run_to_the_end(trainer);
   utilisation_.stop();
   conclude(trainer, ending);
   return ending;
 }
 
+// Operations that are in flight when training fails use memory that is about to go.
+Ending TrainingRun::run_to_the_end(Trainer& trainer) {
+  try {
+    return trainer.run();
+  } catch (...) {
+    stop_communicating();
+    throw;
+  }
+}
+
+void TrainingRun::stop_communicating() noexcept {
+  if (communicator_ == nullptr) return;
+  communicator_->abort("this rank has failed");
+  try {
+    communicator_->queue().drain();
+  } catch (...) {  // that they failed is known
+  }
+}
+
 void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
   warn_about_other(trainer);
+  report_memory();  // whole tensors, which are needed from here on, are not what training took
   strategy_->settle();
   report_utilisation();
   report_totals();
@@ -226,7 +246,6 @@ void TrainingRun::report_totals() {
   if (trace_ != nullptr) trace = TracePlace{*spec_.trace, place_.directory};
   if (replicas_ != nullptr) replicas_->report_totals(trace);
   events_.write(ledger_event(session_.ledger(), group.rank, group.world));
-  report_memory();
   if (trace) write_run_trace(*trace_, *trace, group, communicator_.get(), events_);
 }
 

@@ -43,6 +43,8 @@ class TrainingRun {
   models::StatisticsExchange* open_statistics();
   const parallel::ReplicaSource* replica_source();
   Ending train();
+  Ending run_to_the_end(Trainer& trainer);
+  void stop_communicating() noexcept;
   void conclude(const Trainer& trainer, Ending ending);
   void end(const record::EventBody& last);
   comm::Group reporting_group() const;

@@ -63,7 +63,7 @@ Ending run_rank(comm::Session& session, const record::RunSpec& spec,
   const auto memory = std::make_shared<measure::MemoryAccount>(
       spec.device_memory ? std::optional(spec.device_memory->count) : std::nullopt);
   measure::install_counting_allocator(memory);
-  return report_failures(events, [&] { return TrainingRun(place, session, events, *memory).run(); });
+  return report_failures(events, spec, [&] { return TrainingRun(place, session, events, *memory).run(); });
 }
 
 }  // namespace
