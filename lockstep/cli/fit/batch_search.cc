@@ -30,15 +30,16 @@ class Search {
   std::int64_t best() const { return fitted_.back().batch; }
 
   // One trial says nothing about growth: a few samples more do.
-  std::int64_t next() const {
-    if (fitted_.size() == 1) return within(4 * best());
-    return foretold_tries_ < kForetold ? within(foretold()) : within((best() + fails_from_) / 2);
+  std::int64_t next() {
+    const bool none_failed = fails_from_ > limits_.largest;
+    if (fitted_.size() == 1 && none_failed) return within(4 * best());
+    const bool foretells = fitted_.size() > 1 && foretold_++ < kForetold;
+    return within(foretells ? foretold() : (best() + fails_from_) / 2);
   }
   std::int64_t within(std::int64_t batch) const { return std::clamp(batch, best() + 1, fails_from_ - 1); }
 
   // Where the line through the last two that fitted meets the cap.
   std::int64_t foretold() const {
-    ++foretold_tries_;
     const BatchTrial &low = fitted_[fitted_.size() - 2], &high = fitted_.back();
     const double growth = (static_cast<double>(high.peak_bytes) - static_cast<double>(low.peak_bytes)) /
                           static_cast<double>(high.batch - low.batch);
@@ -62,7 +63,7 @@ class Search {
   std::int64_t fails_from_;
   std::vector<BatchTrial> trials_;
   std::vector<BatchTrial> fitted_;  // each larger than the one before
-  mutable int foretold_tries_ = 0;
+  int foretold_ = 0;                // how often that was tried
 };
 
 }  // namespace
