@@ -12,8 +12,10 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,6 +66,7 @@ struct Surroundings {
   ComputeQueue& compute;
   measure::StepTimer& timer;
   measure::MemoryAccount& memory;
+  std::function<void(const std::string&)> warn = {};  // from any thread; may be empty
 };
 
 class Strategy {
@@ -91,6 +94,9 @@ class Strategy {
   virtual bool replicas_differ() const { return false; }
   // Bucket times of the last step, if there are any.
   virtual std::vector<record::BucketTimes> bucket_times() { return {}; }
+  // What a strategy that negotiates in the background has exchanged so far. Whole after settle(). Where there
+  // is any, the time of control messages is not that of moving data, and is left out of a step's busy time.
+  virtual std::optional<record::ControlFigures> control() const { return {}; }
   // What a resumed run must know to go on with the same bits (a bucket layout, say). Whole after settle().
   virtual nlohmann::json state() const { return nlohmann::json::object(); }
   virtual void restore(const nlohmann::json&) {}

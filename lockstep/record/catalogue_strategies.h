@@ -13,6 +13,9 @@ struct StrategyEntry {
   bool in_lockstep;  // whether our engine has it in this version; one that it has not is refused by name
   bool in_torch;     // whether the engine `torch` has it
   std::string_view description;
+  std::string_view explanation = {};  // how it works
+  std::string_view sends = {};        // in payload bytes per step
+  std::string_view keeps = {};        // in memory of a worker
 };
 
 struct DeviceEntry {

@@ -75,10 +75,24 @@ std::optional<Problem> loss_fits_data(const RunSpec& spec) {
   return Problem{"loss", spec.loss, fmt::format("data {} has no labels", spec.data), "loss mse"};
 }
 
-std::optional<Problem> compression_comes_later(const RunSpec& spec) {
-  if (spec.compression == "none") return std::nullopt;
+// Only f32 has bits to spare: f64 is asked for to lose none, and bf16 is as short as what would be sent.
+std::optional<Problem> compression_has_bits_to_spare(const RunSpec& spec) {
+  if (spec.compression == "none" || spec.precision == "f32") return std::nullopt;
   return Problem{"compression", spec.compression,
-                 "this version's engine does not have it yet; a later one will", "compression none"};
+                 spec.precision == "f64"
+                     ? "precision f64 is for exact comparisons, and 16 bits would lose them"
+                     : fmt::format("gradients of precision {} have 16 bits already", spec.precision),
+                 "precision f32, or compression none"};
+}
+
+std::optional<Problem> compression_has_gradients(const RunSpec& spec) {
+  const bool sends =
+      spec.strategy == "ddp" || spec.strategy == "horovod" || (spec.strategy == "auto" && spec.workers > 1);
+  if (spec.compression == "none" || sends) return std::nullopt;
+  return Problem{"compression", spec.compression,
+                 fmt::format("strategy {} does not compress gradients",
+                             spec.strategy == "auto" ? "single" : spec.strategy),
+                 "compression none, or strategy ddp or horovod"};
 }
 
 constexpr SpecRule kRules[] = {one_batch,
@@ -89,7 +103,8 @@ constexpr SpecRule kRules[] = {one_batch,
                                target_can_be_measured,
                                validation_feeds_target,
                                loss_fits_data,
-                               compression_comes_later};
+                               compression_has_bits_to_spare,
+                               compression_has_gradients};
 
 }  // namespace
 

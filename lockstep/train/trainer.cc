@@ -14,13 +14,16 @@ namespace {
 using measure::Span;
 using measure::SpanScope;
 
-[[noreturn]] void refuse_loss(double loss, std::int64_t step) {
+[[noreturn]] void refuse_loss(double loss, std::int64_t step, const record::RunSpec& spec) {
+  const char* more = spec.compression == "f16" ? " Gradients above 65504 do not fit into f16: --compression "
+                                                 "bf16 has the range of f32."
+                                               : "";
   throw base::Error(
       base::ExitCode::run_failed,
       fmt::format(
           "the loss of step {} is {}: training has diverged. A smaller --learning-rate, --warmup-epochs or "
-          "--clip-norm may keep it finite; data that is not normalised may be the cause too.",
-          step, loss));
+          "--clip-norm may keep it finite; data that is not normalised may be the cause too.{}",
+          step, loss, more));
 }
 
 record::Task task_of(models::LossKind loss) {
@@ -159,7 +162,8 @@ void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
                    static_cast<std::int64_t>(batch.plan.position.epoch),
                    batch.count(),
                    parts_.strategy.bucket_times(),
-                   {}});
+                   {},
+                   parts_.strategy.control().has_value()});
   if (!in_background) take_loss();
   reporter_.splits(parts_.timer.take());
   ++progress_.steps_done;
@@ -172,7 +176,7 @@ void Trainer::take_loss() {
   if (!pending_loss_) return;
   const std::int64_t step = *std::exchange(pending_loss_, std::nullopt);
   const double loss = losses_.finish();
-  if (!std::isfinite(loss)) refuse_loss(loss, step);
+  if (!std::isfinite(loss)) refuse_loss(loss, step, parts_.spec);
   reporter_.loss(loss);
 }
 

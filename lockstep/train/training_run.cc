@@ -113,7 +113,8 @@ void TrainingRun::load_data() {
 }
 
 void TrainingRun::open_communicator() {
-  if (session_.group().world == 1) return;
+  const bool sends = spec_.strategy != "single" && spec_.strategy != "dp";
+  if (session_.group().world == 1 && !sends) return;
   comm::OpenOptions options;
   options.timeout = base::from_seconds(spec_.timeout.count);
   options.channel = "train";
@@ -145,11 +146,19 @@ void TrainingRun::build() {
     network_ = build_network(spec_, train_set_->classes, *layers_);
   }
   sleeper_ = slow_down(network_->model, place_.disturbances);
+  withholder_ = withhold(network_->model, place_.disturbances);
   for (const std::string& remark : network_->remarks) events_.write(record::WarningEvent{remark});
-  strategy_ = parallel::make_strategy(
-      {spec_, network_->model, network_->loss, communicator_.get(), *compute_, *timer_, memory_});
+  strategy_ =
+      parallel::make_strategy({spec_, network_->model, network_->loss, communicator_.get(), *compute_,
+                               *timer_, memory_, [this](const std::string& message) { warn(message); }});
   optimizer_ = make_optimizer(spec_);
   strategy_->begin();
+}
+
+// Whoever waits for the run's end is not to wait for the warning.
+void TrainingRun::warn(const std::string& message) {
+  base::log_info("warning: " + message);
+  events_.write(record::WarningEvent{message});
 }
 
 void TrainingRun::announce() {
@@ -234,6 +243,7 @@ void TrainingRun::report_ledger() {
     event.algorithm_bandwidth = bandwidth->algorithm;
     event.bus_bandwidth = bandwidth->bus;
   }
+  event.control = strategy_->control();
   events_.write(event);
 }
 
