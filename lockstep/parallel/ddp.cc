@@ -57,7 +57,7 @@ void naming_gradients(const std::vector<models::NamedTensor>& parameters, const 
 
 }  // namespace
 
-Ddp::Ddp(const Surroundings& surroundings)
+Ddp::Ddp(const Surroundings& surroundings, BucketOrder order)
     : surroundings_(surroundings),
       communicator_(*surroundings.communicator),
       parameters_(trained_parameters(surroundings.model)),
@@ -68,6 +68,7 @@ Ddp::Ddp(const Surroundings& surroundings)
                surroundings.memory),
       overlap_(surroundings.spec.overlap, communicator_),
       limits_(limits_of(surroundings.spec)),
+      order_observed_(order == BucketOrder::fixed),
       written_(parameters_.size()),
       ready_(parameters_.size()),
       tap_(tensors_of(parameters_), [this](std::size_t parameter) { on_gradient(parameter); }) {
@@ -157,6 +158,10 @@ void Ddp::launch_ready_buckets() {
   while (next_bucket_ < flights_.size() && flights_[next_bucket_].missing == 0) launch(next_bucket_++);
 }
 
+comm::Operation Ddp::reduction_of(const comm::Buffer& bucket) const {
+  return comm::all_reduce(bucket, comm::ReduceOp::sum, comm::Purpose::gradient);
+}
+
 // Rounding is a part of sending, wherever the thread is.
 void Ddp::launch(std::size_t bucket) {
   if (sent_.compressed()) {
@@ -169,8 +174,7 @@ void Ddp::launch(std::size_t bucket) {
 
 void Ddp::reduce(std::size_t bucket) {
   Flight& flight = flights_[bucket];
-  const comm::Operation operation =
-      comm::all_reduce(sent_.buffer(bucket), comm::ReduceOp::sum, comm::Purpose::gradient);
+  const comm::Operation operation = reduction_of(sent_.buffer(bucket));
   const auto note = [reduction = flight.reduction](const measure::Movement& movement) {
     reduction->ended = base::now();
     reduction->started = reduction->ended - movement.busy;

@@ -3,9 +3,13 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/parallel/ddp.h"
+#include "lockstep/parallel/dp/dp.h"
 #include "lockstep/parallel/horovod/horovod.h"
+#include "lockstep/parallel/local_sgd.h"
 #include "lockstep/parallel/single.h"
 #include "lockstep/parallel/strategy.h"
+#include "lockstep/parallel/zero/zero1.h"
+#include "lockstep/parallel/zero/zero3.h"
 
 namespace lockstep::parallel {
 namespace {
@@ -20,11 +24,11 @@ struct Entry {
   std::unique_ptr<Strategy> (*make)(const Surroundings&);
 };
 
-constexpr std::array<Entry, 3> kStrategies = {{
-    {"single", make<Single>},
-    {"ddp", make<Ddp>},
-    {"horovod", make<Horovod>},
-}};
+constexpr std::array kStrategies = {
+    Entry{"single", make<Single>},   Entry{"ddp", make<Ddp>},           Entry{"dp", make<Dp>},
+    Entry{"horovod", make<Horovod>}, Entry{"localsgd", make<LocalSgd>}, Entry{"zero1", make<Zero1>},
+    Entry{"zero3", make<Zero3>},
+};
 
 }  // namespace
 
