@@ -117,6 +117,7 @@ struct LedgerEvent {
   std::optional<double> algorithm_bandwidth;
   std::optional<double> bus_bandwidth;
   std::optional<double> link_peak;
+  std::optional<ControlFigures> control;
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -124,6 +125,7 @@ struct LedgerEvent {
     archive("algorithm_bandwidth", self.algorithm_bandwidth);
     archive("bus_bandwidth", self.bus_bandwidth);
     archive("link_peak", self.link_peak);
+    archive("control", self.control);
   }
   bool operator==(const LedgerEvent&) const = default;
 };

@@ -135,6 +135,7 @@ struct CommFigures {
   std::optional<double> utilization;
   std::optional<std::vector<BucketTimes>> buckets;
   std::optional<SquareNorm> gradient_square_norm;
+  std::optional<ControlFigures> control;  // totals of the run, where a strategy negotiates
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -149,6 +150,7 @@ struct CommFigures {
     archive("utilization", self.utilization);
     archive("buckets", self.buckets);
     archive("gradient_square_norm", self.gradient_square_norm);
+    archive("control", self.control);
   }
   bool operator==(const CommFigures&) const = default;
 };

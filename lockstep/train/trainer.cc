@@ -15,13 +15,16 @@ namespace {
 using measure::Span;
 using measure::SpanScope;
 
-[[noreturn]] void refuse_loss(double loss, std::int64_t step) {
+[[noreturn]] void refuse_loss(double loss, std::int64_t step, const record::RunSpec& spec) {
+  const char* more = spec.compression == "f16" ? " Gradients above 65504 do not fit into f16: --compression "
+                                                 "bf16 has the range of f32."
+                                               : "";
   throw base::Error(
       base::ExitCode::run_failed,
       fmt::format(
           "the loss of step {} is {}: training has diverged. A smaller --learning-rate, --warmup-epochs or "
-          "--clip-norm may keep it finite; data that is not normalised may be the cause too.",
-          step, loss));
+          "--clip-norm may keep it finite; data that is not normalised may be the cause too.{}",
+          step, loss, more));
 }
 
 record::Task task_of(models::LossKind loss) {
@@ -188,6 +191,7 @@ void Trainer::report_step(const DeviceBatch& batch) {
     facts.primitive_seconds = replicas.front().primitive_seconds;
   }
   facts.buckets = parts_.strategy.bucket_times();
+  facts.without_control = parts_.strategy.control().has_value();
   reporter_.ended(std::move(facts));
 }
 
@@ -196,7 +200,7 @@ void Trainer::take_loss() {
   if (!pending_loss_) return;
   const std::int64_t step = *std::exchange(pending_loss_, std::nullopt);
   const double loss = losses_.finish();
-  if (!std::isfinite(loss)) refuse_loss(loss, step);
+  if (!std::isfinite(loss)) refuse_loss(loss, step, parts_.spec);
   reporter_.loss(loss);
   if (parts_.replicas != nullptr) parts_.replicas->loss(loss);
 }
