@@ -9,8 +9,10 @@
 #include "lockstep/cli/commands/completion.h"
 #include "lockstep/cli/commands/data.h"
 #include "lockstep/cli/commands/doctor.h"
+#include "lockstep/cli/commands/fit.h"
 #include "lockstep/cli/commands/models.h"
 #include "lockstep/cli/commands/runs.h"
+#include "lockstep/cli/commands/strategies.h"
 #include "lockstep/cli/commands/study.h"
 #include "lockstep/cli/commands/train.h"
 #include "lockstep/cli/help.h"
@@ -66,11 +68,13 @@ Commands make_commands() {
   commands.push_back(std::make_unique<TrainCommand>());
   commands.push_back(std::make_unique<StudyCommand>());
   commands.push_back(std::make_unique<BenchCommand>());
+  commands.push_back(std::make_unique<FitCommand>());
   commands.push_back(std::make_unique<DoctorCommand>());
   commands.push_back(std::make_unique<ModelsCommand>());
   commands.push_back(std::make_unique<DataCommand>());
   commands.push_back(std::make_unique<BackendsCommand>());
   commands.push_back(std::make_unique<RunsCommand>());
+  commands.push_back(std::make_unique<StrategiesCommand>());
   commands.push_back(std::make_unique<CompletionCommand>());
   return commands;
 }

@@ -55,6 +55,7 @@ struct StepEvent {
   std::optional<std::map<std::string, double>> exposed_by_purpose;
   std::optional<std::vector<BucketTimes>> buckets;
   std::optional<SquareNorm> gradient_square_norm;
+  std::optional<std::map<std::string, double>> primitives_seconds;  // dp: replicate, scatter, ...
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -71,6 +72,7 @@ struct StepEvent {
     archive("exposed_by_purpose", self.exposed_by_purpose);
     archive("buckets", self.buckets);
     archive("gradient_square_norm", self.gradient_square_norm);
+    archive("primitives_seconds", self.primitives_seconds);
   }
   bool operator==(const StepEvent&) const = default;
 };
@@ -88,6 +90,7 @@ struct EpochEvent {
   std::optional<double> val_loss;
   std::optional<double> val_accuracy;
   std::optional<double> val_psnr;
+  std::optional<QualityFigures> before_averaging;  // of this rank's own model, on the same samples
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -101,6 +104,7 @@ struct EpochEvent {
     archive("val_loss", self.val_loss);
     archive("val_accuracy", self.val_accuracy);
     archive("val_psnr", self.val_psnr);
+    archive("before_averaging", self.before_averaging);
   }
   bool operator==(const EpochEvent&) const = default;
 };

@@ -34,6 +34,7 @@ struct EpochRankFigures {
   std::optional<double> val_loss;
   std::optional<double> val_accuracy;
   std::optional<double> val_psnr;
+  std::optional<QualityFigures> before_averaging;  // localsgd
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -43,6 +44,7 @@ struct EpochRankFigures {
     archive("val_loss", self.val_loss);
     archive("val_accuracy", self.val_accuracy);
     archive("val_psnr", self.val_psnr);
+    archive("before_averaging", self.before_averaging);
   }
   bool operator==(const EpochRankFigures&) const = default;
 };
@@ -56,6 +58,7 @@ struct EpochFigures {
   std::optional<double> val_accuracy;
   std::optional<double> val_psnr;
   std::optional<double> learning_rate;
+  std::optional<QualityFigures> before_averaging;  // localsgd: means over the ranks' own models
   std::vector<EpochRankFigures> per_rank;
 
   template <class Archive, class Self>
@@ -68,6 +71,7 @@ struct EpochFigures {
     archive("val_accuracy", self.val_accuracy);
     archive("val_psnr", self.val_psnr);
     archive("learning_rate", self.learning_rate);
+    archive("before_averaging", self.before_averaging);
     archive("per_rank", self.per_rank);
   }
   bool operator==(const EpochFigures&) const = default;
@@ -98,6 +102,7 @@ struct StepFigures {
   std::vector<double> samples;                // step times in order
   std::optional<std::int64_t> samples_every;  // set when thinned: every how many-th step time was kept
   std::optional<SplitSeconds> split_seconds;
+  std::optional<std::map<std::string, double>> primitives_seconds;  // dp: means per step of replica 0
   std::optional<double> samples_per_second;
   std::optional<double> flops_per_second;
   std::optional<double> share_of_peak;
@@ -110,6 +115,7 @@ struct StepFigures {
     archive("samples", self.samples);
     archive("samples_every", self.samples_every);
     archive("split_seconds", self.split_seconds);
+    archive("primitives_seconds", self.primitives_seconds);
     archive("samples_per_second", self.samples_per_second);
     archive("flops_per_second", self.flops_per_second);
     archive("share_of_peak", self.share_of_peak);
@@ -162,6 +168,7 @@ struct UtilizationFigures {
 struct RankFigures {
   int rank = 0;
   std::optional<SplitSeconds> split_seconds;
+  std::optional<std::map<std::string, double>> primitives_seconds;
   std::optional<double> busy_seconds;
   std::optional<double> exposed_seconds;
   std::optional<double> peer_wait_seconds;
@@ -174,6 +181,7 @@ struct RankFigures {
   static void describe(Archive& archive, Self& self) {
     archive("rank", self.rank);
     archive("split_seconds", self.split_seconds);
+    archive("primitives_seconds", self.primitives_seconds);
     archive("busy_seconds", self.busy_seconds);
     archive("exposed_seconds", self.exposed_seconds);
     archive("peer_wait_seconds", self.peer_wait_seconds);

@@ -19,6 +19,8 @@
 
 namespace lockstep::train {
 
+class Replicas;
+
 // What the loop works with; everything outlives it.
 struct TrainerParts {
   const record::RunSpec& spec;
@@ -38,6 +40,7 @@ struct TrainerParts {
   Checkpointer& checkpointer;
   Agreement& agreement;
   const Disturbances& disturbances;
+  Replicas* replicas = nullptr;  // dp; they are reported with the steps
 };
 
 enum class Ending { finished, interrupted };
@@ -57,15 +60,19 @@ class Trainer {
   void train_step();
   DeviceBatch next_batch();
   at::Tensor run_parts(const DeviceBatch& batch);
-  at::Tensor run_part(const DeviceBatch& part, bool first, bool last);
+  at::Tensor run_part(const DeviceBatch& part, std::int64_t own_samples, bool first, bool last);
   void update();
   void end_step(const DeviceBatch& batch, const at::Tensor& loss);
+  void begin_step();
+  void report_step(const DeviceBatch& batch);
   void take_loss();
   void end_epoch();
   Metrics validate();
   void keep_tally();
   bool wants_validation(std::int64_t epochs_done, bool last) const;
-  void write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation);
+  void end_epoch_of_strategy();
+  void write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation,
+                   const std::optional<Metrics>& before_averaging);
   void save_checkpoint();
 
   TrainerParts parts_;

@@ -62,6 +62,31 @@ std::string split_text(const record::StepFigures& steps, const Console& console)
   return table.empty() ? "" : table.text(console);
 }
 
+// dp's primitives, in the order in which they happen.
+std::string primitives_text(const record::StepFigures& steps, const Console& console) {
+  if (!steps.primitives_seconds || !steps.seconds) return "";
+  TextTable table({{"primitive", false}, {"mean"}, {"share"}});
+  for (const char* name : {"replicate", "scatter", "apply", "gather", "reduce"}) {
+    const auto found = steps.primitives_seconds->find(name);
+    if (found == steps.primitives_seconds->end()) continue;
+    table.add({name, seconds_text(found->second),
+               fmt::format("{:.1f} %", 100 * found->second / steps.seconds->mean)});
+  }
+  return table.empty() ? "" : table.text(console);
+}
+
+// Of held-out samples, by every worker's own model: the mean, and what lies between the best and the worst.
+std::string before_averaging_text(const record::EpochFigures& epoch) {
+  if (!epoch.before_averaging || !epoch.before_averaging->val_loss) return "";
+  std::vector<double> losses;
+  for (const record::EpochRankFigures& rank : epoch.per_rank)
+    if (rank.before_averaging && rank.before_averaging->val_loss)
+      losses.push_back(*rank.before_averaging->val_loss);
+  if (losses.empty()) return "";
+  const auto [least, most] = std::minmax_element(losses.begin(), losses.end());
+  return fmt::format("val loss {:.4g} ({:.4g} to {:.4g})", *epoch.before_averaging->val_loss, *least, *most);
+}
+
 struct PurposeTotals {
   std::uint64_t payload_bytes = 0, wire_bytes = 0, messages = 0;
   bool estimated = false;
@@ -80,12 +105,14 @@ std::string epochs_text(const RunRecord& record, const Console& console) {
                    {"val loss"},
                    {"val accuracy"},
                    {"val PSNR"},
+                   {"before averaging"},
                    {"learning rate"}});
   for (std::size_t i = first; i < record.epochs.size(); ++i) {
     const record::EpochFigures& epoch = record.epochs[i];
     table.add({std::to_string(epoch.epoch), fmt::format("{:.2f}", epoch.seconds), number(epoch.train_loss),
                percent(epoch.train_accuracy), number(epoch.val_loss), percent(epoch.val_accuracy),
-               epoch.val_psnr ? fmt::format("{:.2f} dB", *epoch.val_psnr) : "", number(epoch.learning_rate)});
+               epoch.val_psnr ? fmt::format("{:.2f} dB", *epoch.val_psnr) : "", before_averaging_text(epoch),
+               number(epoch.learning_rate)});
   }
   return titled(console, "Epochs", left_out_note(first)) + table.text(console);
 }
@@ -107,7 +134,7 @@ std::string steps_text(const RunRecord& record, const Console& console) {
   if (steps.flops_per_second) text += fmt::format(", {:.3g} GFLOP/s", *steps.flops_per_second / 1e9);
   if (steps.share_of_peak) text += fmt::format(" ({:.0f} % of peak)", 100 * *steps.share_of_peak);
   if (steps.samples_per_second) text += "\n";
-  return text + split_text(steps, console);
+  return text + split_text(steps, console) + primitives_text(steps, console);
 }
 
 std::string communication_text(const RunRecord& record, const Console& console) {
