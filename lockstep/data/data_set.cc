@@ -103,7 +103,8 @@ SamplerOptions sampler_options(const record::RunSpec& spec, Split split, std::si
   options.world = record::processes_of(spec);
   options.rank = rank;
   options.seed = static_cast<std::uint64_t>(spec.seed);
-  options.shuffle = split == Split::train;
+  options.shuffle = split == Split::train && spec.shuffle != "none";
+  options.same_every_epoch = spec.shuffle == "once";
   return options;
 }
 
