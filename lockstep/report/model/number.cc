@@ -1,0 +1,48 @@
+#include "lockstep/report/model/number.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep::report {
+
+std::optional<Number> estimate(std::span<const double> samples) {
+  if (samples.empty()) return std::nullopt;
+  Number number;
+  number.value = base::median(samples);
+  number.repeats = static_cast<int>(samples.size());
+  if (samples.size() > 1) number.interval = base::median_interval_95(samples);
+  return number;
+}
+
+std::optional<Number> quotient(const Number& above, const Number& below) {
+  if (below.value == 0) return std::nullopt;
+  Number result;
+  result.value = above.value / below.value;
+  result.repeats = std::min(above.repeats, below.repeats);
+  if (above.interval && below.interval && below.interval->low > 0)
+    result.interval =
+        base::Interval{above.interval->low / below.interval->high, above.interval->high / below.interval->low};
+  return result;
+}
+
+Number scaled(const Number& number, double factor) {
+  Number result = number;
+  result.value *= factor;
+  if (result.interval) {
+    result.interval->low *= factor;
+    result.interval->high *= factor;
+  }
+  return result;
+}
+
+std::optional<bool> clearly_differ(const Number& one, const Number& other) {
+  if (!one.interval || !other.interval) return std::nullopt;
+  return one.interval->high < other.interval->low || other.interval->high < one.interval->low;
+}
+
+std::optional<double> relative_noise(const Number& number) {
+  if (!number.interval || number.value == 0) return std::nullopt;
+  return (number.interval->high - number.interval->low) / 2 / std::abs(number.value);
+}
+
+}  // namespace lockstep::report
