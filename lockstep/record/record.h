@@ -98,6 +98,7 @@ struct StepFigures {
   std::vector<double> samples;                // step times in order
   std::optional<std::int64_t> samples_every;  // set when thinned: every how many-th step time was kept
   std::optional<SplitSeconds> split_seconds;
+  std::optional<std::map<std::string, double>> primitives_seconds;  // dp: means per step of replica 0
   std::optional<double> samples_per_second;
   std::optional<double> flops_per_second;
   std::optional<double> share_of_peak;
@@ -110,6 +111,7 @@ struct StepFigures {
     archive("samples", self.samples);
     archive("samples_every", self.samples_every);
     archive("split_seconds", self.split_seconds);
+    archive("primitives_seconds", self.primitives_seconds);
     archive("samples_per_second", self.samples_per_second);
     archive("flops_per_second", self.flops_per_second);
     archive("share_of_peak", self.share_of_peak);

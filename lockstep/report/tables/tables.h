@@ -17,9 +17,9 @@ struct Subject {
   const lab::Study* study = nullptr;
 };
 
-// The tables of a name: `published` may give several, others one, none where nothing is known. Throws
-// ConfigError for an unknown name, with a suggestion.
-std::vector<Table> tables_named(const std::string& name, const Subject& subject);
+std::vector<std::string> table_names();
+// Nothing where the records know nothing of it. Throws ConfigError for an unknown name, with a suggestion.
+std::optional<Table> make_table(const std::string& name, const Subject& subject);
 
 // Their makers, one for each name.
 Table summary_table(const Subject& subject);
