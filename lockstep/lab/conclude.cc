@@ -43,6 +43,11 @@ Conclusion merge_run(const RunDirectory& run, record::RunContext context) {
   RunEvents events = read_run_events(run);
   context.id = run.id();
   context.spec = run.spec();
+  if (const auto place = run.place()) {
+    context.study = place->study;
+    context.cell = place->cell;
+    context.repeat = place->repeat;
+  }
   add_machine_of_rank_0(context, events.merged);
   record::RunRecord record = record::build_record(context, events.merged);
   for (const std::string& damage : events.damage) record.warnings.push_back(damage);
@@ -50,8 +55,8 @@ Conclusion merge_run(const RunDirectory& run, record::RunContext context) {
 }
 
 void keep(const RunDirectory& run, const Conclusion& conclusion) {
-  write_atomically(run.record_file(), record::to_json(conclusion.record).dump(2) + "\n");
   write_atomically(run.events_file(), lines_of(conclusion.events));
+  write_atomically(run.record_file(), record::to_json(conclusion.record).dump(2) + "\n");
 }
 
 record::RunRecord conclude(const RunDirectory& run, record::RunContext context) {

@@ -12,11 +12,12 @@ struct Conclusion {
 };
 
 // Reads the events of all ranks and builds the record; writes nothing. `context` needs no id and no spec:
-// they are the directory's. What the launcher's machine lacks (the GPU, the engine's libraries) is taken from
-// rank 0's. Works on whatever the ranks have left behind.
+// they are the directory's, as is where it belongs in a study. What the launcher's machine lacks (the GPU,
+// the engine's libraries) is taken from rank 0's. Works on whatever the ranks have left behind.
 Conclusion merge_run(const RunDirectory& run, record::RunContext context);
 
-// Writes record.json and the merged events into the run's directory. Throws StoreError.
+// Writes the merged events and then record.json into the run's directory: a run that has a record has all.
+// Throws StoreError.
 void keep(const RunDirectory& run, const Conclusion& conclusion);
 
 // Both.

@@ -42,12 +42,16 @@ bool is_run(const fs::path& directory) {
   return fs::is_regular_file(directory / "spec.json", ignored);
 }
 
+nlohmann::json json_of(const StudyPlace& place) {
+  return {{"study", place.study}, {"cell", place.cell}, {"repeat", place.repeat}};
+}
+
 std::vector<std::string> ids_beginning_with(const fs::path& store, const std::string& prefix) {
   std::vector<std::string> ids;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(runs_of(store), ignored)) {
     const std::string id = entry.path().filename().string();
-    if (id.starts_with(prefix) && is_run(entry.path())) ids.push_back(id);
+    if (!id.starts_with('.') && id.starts_with(prefix) && is_run(entry.path())) ids.push_back(id);
   }
   std::sort(ids.begin(), ids.end());
   return ids;
@@ -77,16 +81,21 @@ std::string make_run_id(const record::RunSpec& spec) {
                      source() & 0xffffu);
 }
 
-RunDirectory RunDirectory::create(const fs::path& store, const record::RunSpec& spec) {
+RunDirectory RunDirectory::create(const fs::path& store, const record::RunSpec& spec,
+                                  const std::optional<StudyPlace>& place) {
   std::error_code error;
   fs::create_directories(runs_of(store), error);
   if (error) refuse_store(runs_of(store), error);
   for (int attempt = 0; attempt < 16; ++attempt) {
     const RunDirectory run(runs_of(store) / make_run_id(spec));
-    const bool made = fs::create_directory(run.path(), error);
+    const RunDirectory beside(runs_of(store) / (".new-" + run.id()));
+    const bool made = fs::create_directory(beside.path(), error);
+    if (error) refuse_store(beside.path(), error);
+    if (!made || fs::exists(run.path())) continue;  // another run took this id
+    write_atomically(beside.spec_file(), record::to_json(spec).dump(2) + "\n");
+    if (place) write_atomically(beside.place_file(), json_of(*place).dump(2) + "\n");
+    fs::rename(beside.path(), run.path(), error);
     if (error) refuse_store(run.path(), error);
-    if (!made) continue;  // another run took this id
-    write_atomically(run.spec_file(), record::to_json(spec).dump(2) + "\n");
     return run;
   }
   refuse_store(runs_of(store), std::make_error_code(std::errc::file_exists));
@@ -116,6 +125,16 @@ record::RunSpec RunDirectory::spec() const {
   if (json.is_discarded())
     throw base::StoreError(fmt::format("{} is damaged: it is not JSON.", spec_file().string()));
   return record::spec_from_json(json, spec_file().string());
+}
+
+std::optional<StudyPlace> RunDirectory::place() const {
+  if (!fs::exists(place_file())) return std::nullopt;
+  const nlohmann::json json = nlohmann::json::parse(read_whole(place_file()), nullptr, false);
+  try {
+    return StudyPlace{json.at("study"), json.at("cell"), json.at("repeat")};
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
 }
 
 void RunDirectory::remove() const {

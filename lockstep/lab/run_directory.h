@@ -17,10 +17,21 @@ std::filesystem::path find_store(const std::optional<std::filesystem::path>& giv
 // by time.
 std::string make_run_id(const record::RunSpec& spec);
 
+// Where a run belongs that a study started: in place.json from its first moment, so that a killed study finds
+// its own.
+struct StudyPlace {
+  std::string study;
+  std::string cell;
+  std::int64_t repeat = 1;
+  bool operator==(const StudyPlace&) const = default;
+};
+
 class RunDirectory {
  public:
-  // Makes a directory for a new run of this spec in the store, with its spec.json. Throws StoreError.
-  static RunDirectory create(const std::filesystem::path& store, const record::RunSpec& spec);
+  // Makes a directory for a new run of this spec in the store, with its spec.json (and place.json): whole or
+  // not at all. Throws StoreError.
+  static RunDirectory create(const std::filesystem::path& store, const record::RunSpec& spec,
+                             const std::optional<StudyPlace>& place = std::nullopt);
   // The run of an id, of the beginning of one (if only one begins so), or in a directory. Throws ConfigError
   // when there is none, or several, with what there is.
   static RunDirectory open(const std::filesystem::path& store, const std::string& name);
@@ -29,6 +40,7 @@ class RunDirectory {
   std::string id() const { return path_.filename().string(); }
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path spec_file() const { return path_ / "spec.json"; }
+  std::filesystem::path place_file() const { return path_ / "place.json"; }
   std::filesystem::path record_file() const { return path_ / "record.json"; }
   std::filesystem::path events_file() const { return path_ / "events.jsonl"; }
   std::filesystem::path rank_file(int rank) const;
@@ -37,6 +49,8 @@ class RunDirectory {
 
   // Throws StoreError or ConfigError.
   record::RunSpec spec() const;
+  // Nothing where no study started it, or its file is damaged.
+  std::optional<StudyPlace> place() const;
   bool has_record() const { return std::filesystem::exists(record_file()); }
   // Removes the directory with all that is in it. Throws StoreError.
   void remove() const;

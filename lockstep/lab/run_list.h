@@ -16,6 +16,9 @@ struct ListedRun {
   std::string damage;                       // why a record that is there cannot be read
 };
 
+// One run. Never throws for what is in its files.
+ListedRun list_run(const std::filesystem::path& directory);
+
 // The oldest first. A store that does not exist holds nothing.
 std::vector<ListedRun> list_runs(const std::filesystem::path& store);
 

@@ -37,6 +37,7 @@ OutputPumpOptions pump_options(const LaunchOptions& options) {
   OutputPumpOptions pump;
   pump.workers = options.workers;
   pump.line_lead = options.line_lead;
+  pump.quiet = options.quiet;
   pump.log_directory = log_directory_for(options);
   return pump;
 }

@@ -29,6 +29,7 @@ struct LaunchOptions {
   // Called while the ranks run, at least kTickInterval apart, and once more when all have ended. Must be
   // quick.
   std::function<void()> on_tick;
+  bool quiet = false;     // nothing of what ranks say is passed on; their logs keep it
   std::string line_lead;  // written before every line on standard error: takes a progress line away
 
   // Throws UsageError.

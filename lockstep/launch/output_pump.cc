@@ -24,6 +24,7 @@ void OutputPump::add_stream(int rank, Channel channel, base::UniqueFd fd) {
 }
 
 void OutputPump::say(std::string_view line) {
+  if (options_.quiet) return;
   error_.add(options_.line_lead);
   error_.add(line);
   error_.add("\n");
@@ -57,14 +58,14 @@ bool OutputPump::read_from(Stream& stream, bool writers_gone) {
 }
 
 void OutputPump::deliver(Stream& stream, std::string_view bytes) {
-  if (stream.is_result) output_.add(bytes);
+  if (stream.is_result && !options_.quiet) output_.add(bytes);
   stream.lines.feed(bytes, [&](std::string_view line) { deliver_line(stream, line); });
   logs_[static_cast<std::size_t>(stream.rank)].flush();
 }
 
 void OutputPump::deliver_line(const Stream& stream, std::string_view line) {
   logs_[static_cast<std::size_t>(stream.rank)].add_line(line);
-  if (stream.is_result) return;
+  if (stream.is_result || options_.quiet) return;
   error_.add(fmt::format("{}[rank{}] ", options_.line_lead, stream.rank));
   error_.add(line);
   error_.add("\n");

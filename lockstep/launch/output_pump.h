@@ -22,6 +22,7 @@ struct OutputPumpOptions {
   std::filesystem::path log_directory;
   int output_fd = 1;
   int error_fd = 2;
+  bool quiet = false;          // only into the logs
   std::string line_lead = {};  // before every line on standard error
 };
 

@@ -217,6 +217,7 @@ struct RunRecord {
   WallSeconds wall_seconds;
   BatchFigures batch;
   int workers = 1;
+  std::optional<bool> oversubscribed;  // true: more threads than cores; to be kept out of fits
   std::vector<EpochFigures> epochs;
   StepFigures steps;
   CommFigures comm;
@@ -245,6 +246,7 @@ struct RunRecord {
     archive("wall_seconds", self.wall_seconds);
     archive("batch", self.batch);
     archive("workers", self.workers);
+    archive("oversubscribed", self.oversubscribed);
     archive("epochs", self.epochs);
     archive("steps", self.steps);
     archive("comm", self.comm);

@@ -45,6 +45,14 @@ void add_start(RunRecord& record, const RunContext& context, std::span<const Eve
   if (!context.machine && started.front()->machine) record.machine = *started.front()->machine;
 }
 
+// More workers than cores share them by turns, and wait for each other by turns too. Not set where all is well.
+void add_oversubscription(RunRecord& record, const RunContext& context) {
+  const nlohmann::json cores = record.machine.value("cores", nlohmann::json());
+  if (context.spec.device == "cuda" || !cores.is_number_integer() || cores.get<std::int64_t>() < 1) return;
+  const std::int64_t needed = context.spec.workers * context.spec.threads.value_or(1);
+  if (needed > cores.get<std::int64_t>()) record.oversubscribed = true;
+}
+
 void add_outcome(RunRecord& record, const RunContext& context, std::span<const Event> events) {
   if (const auto finished = bodies_of<FinishedEvent>(events, 0); !finished.empty()) {
     record.wall_seconds = finished.back()->wall_seconds;
@@ -67,6 +75,7 @@ RunRecord build_record(const RunContext& context, std::span<const Event> merged)
   RunRecord record;
   add_identity(record, context);
   add_start(record, context, merged);
+  add_oversubscription(record, context);
   record.epochs = epoch_figures(merged);
   record.steps = step_figures(merged, record.workers);
   record.comm = comm_figures(merged);

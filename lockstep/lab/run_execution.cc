@@ -1,0 +1,56 @@
+#include "lockstep/lab/run_execution.h"
+
+#include "lockstep/base/error.h"
+#include "lockstep/lab/run_index.h"
+
+namespace lockstep::lab {
+namespace {
+
+launch::LaunchOptions launch_options(const RunDirectory& run, const RunRequest& request,
+                                     const record::RunSpec& spec) {
+  launch::LaunchOptions launch;
+  launch.workers = request.processes;
+  launch.command = request.command;
+  launch.command.insert(launch.command.end(), {"train", "--run", run.path().string()});
+  launch.through_mpirun = spec.backend == "mpi";
+  launch.threads_per_worker = static_cast<int>(spec.threads.value_or(0));
+  launch.environment = request.environment;
+  launch.log_directory = request.log_directory.empty() ? run.logs() : request.log_directory;
+  launch.join_timeout = request.join_timeout;
+  launch.wind_down = request.wind_down;
+  launch.quiet = request.quiet;
+  return launch;
+}
+
+record::RunContext context_of(const RunOutcome& outcome, const nlohmann::json& machine) {
+  record::RunContext context;
+  context.machine = machine;
+  context.total_seconds = base::to_seconds(outcome.total);
+  if (const auto& failure = outcome.result.failure)
+    context.failure = record::FailureFigures{failure->rank, failure->kind, failure->message};
+  return context;
+}
+
+}  // namespace
+
+launch::LaunchResult execute_run(const RunDirectory& run, const RunRequest& request,
+                                 const RunWatcher& watcher) {
+  launch::LaunchOptions launch = launch_options(run, request, run.spec());
+  launch.on_tick = watcher.on_tick;
+  launch.line_lead = watcher.line_lead;
+  return launch::launch_run(launch);
+}
+
+ConcludedRun conclude_run(const RunDirectory& run, const RunOutcome& outcome, const nlohmann::json& machine) {
+  const Conclusion conclusion = merge_run(run, context_of(outcome, machine));
+  ConcludedRun concluded{conclusion.record, ""};
+  try {
+    keep(run, conclusion);
+    note_in_index(run, conclusion.record);
+  } catch (const base::StoreError& error) {
+    concluded.trouble = error.what();
+  }
+  return concluded;
+}
+
+}  // namespace lockstep::lab
