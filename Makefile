@@ -62,6 +62,12 @@ bench-train:  ## Train with this engine and with PyTorch, interleaved, 2 workers
 	$(call program,release)
 	python3 tools/bench_train.py $(ARGS)
 
+.PHONY: bench-strategies
+bench-strategies:  ## Every strategy beside PyTorch's DDP: time, bytes, messages and memory (ARGS="--models vit")
+	tools/setup $(groups) peer
+	$(call program,release)
+	python3 tools/bench_strategies.py $(ARGS)
+
 .PHONY: bench-split
 bench-split:  ## How much of a step no span explains, on every model (ARGS="--models vit")
 	$(call program,release)

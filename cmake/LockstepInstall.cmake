@@ -1,9 +1,10 @@
-# cmake --install puts the program into bin, its backends into lib/lockstep, the documents into share/doc/lockstep and
-# the completion of the program's own flags where bash looks for it.
+# cmake --install puts the programs into bin, backends into lib/lockstep, the second engine into share/lockstep/engines,
+# the documents into share/doc/lockstep and the completion of the program's own flags where bash looks for it.
 include(GNUInstallDirs)
 set(CMAKE_INSTALL_DOCDIR "${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep")
 install(FILES README.md LICENSE CHANGELOG.md TYPE DOC)
 install(DIRECTORY docs/ TYPE DOC)
+install(DIRECTORY engines DESTINATION "${CMAKE_INSTALL_DATADIR}/lockstep" FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 
 if(TARGET lockstep)  # which lockstep/cli installs
   # The program knows its flags; it is asked when it is installed, so the two cannot disagree.

@@ -5,6 +5,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <fmt/core.h>
+#include <unistd.h>
+
 #include <ctime>
 #include <string>
 
@@ -56,7 +59,7 @@ void remove_abandoned(const fs::path& parent) {
 PrivateDirectory::PrivateDirectory() {
   const fs::path parent = parent_directory();
   remove_abandoned(parent);
-  std::string pattern = (parent / (std::string(kPrefix) + "XXXXXX")).string();
+  std::string pattern = (parent / fmt::format("{}{}-XXXXXX", kPrefix, getpid())).string();
   if (mkdtemp(pattern.data()) == nullptr)
     throw base::StoreError("cannot make a directory in " + parent.string() + ": " + base::errno_text());
   path_ = pattern;

@@ -3,6 +3,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/parallel/ddp.h"
+#include "lockstep/parallel/local_sgd.h"
 #include "lockstep/parallel/single.h"
 #include "lockstep/parallel/strategy.h"
 
@@ -19,7 +20,11 @@ struct Entry {
   std::unique_ptr<Strategy> (*make)(const Surroundings&);
 };
 
-constexpr std::array<Entry, 2> kStrategies = {{{"single", make<Single>}, {"ddp", make<Ddp>}}};
+constexpr std::array kStrategies = {
+    Entry{"single", make<Single>},
+    Entry{"ddp", make<Ddp>},
+    Entry{"localsgd", make<LocalSgd>},
+};
 
 }  // namespace
 

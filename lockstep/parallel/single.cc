@@ -42,6 +42,7 @@ void Single::forget_gradients() {
 
 PartResult Single::train_part(const StepPart& part) {
   if (part.first) forget_gradients();
+  if (part.inputs.size(0) == 0) return empty_result(part);
   return run_pass(surroundings_, runner_, part);
 }
 

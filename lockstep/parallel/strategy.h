@@ -36,9 +36,10 @@ struct StepPart {
   at::Tensor inputs;   // [count, channels, height, width]; count may be 0
   at::Tensor targets;  // [count] labels, or values
   models::PassKey key;
-  double divisor = 1;  // samples of the step on all workers
-  bool first = true;   // of its step: gradients start from nothing
-  bool last = true;    // of its step: gradients may go on their way
+  double divisor = 1;      // samples of the step on all workers
+  double own_samples = 0;  // samples of the step on this one
+  bool first = true;       // of its step: gradients start from nothing
+  bool last = true;        // of its step: gradients may go on their way
 };
 
 struct PartResult {
@@ -80,12 +81,17 @@ class Strategy {
   virtual std::span<const Updatable> updatables() = 0;
   virtual void after_update() {}
   virtual void end_epoch() {}
+  // Once, after the last step of a run that ended by itself.
+  virtual void end() {}
   // Called before a validation and before a checkpoint: the model's tensors are whole and what they should
   // be.
   virtual void settle() {}
 
   // Whether gradients of the last step were on their way while backward went on.
   virtual bool overlapped() const { return false; }
+  // Whether workers' parameters differ now, until end_epoch() makes them equal: each is then judged before,
+  // too.
+  virtual bool parameters_differ() const { return false; }
   // Whether workers' models may differ after settle() (statistics that each keeps for itself): a checkpoint
   // then has a part of every rank.
   virtual bool replicas_differ() const { return false; }

@@ -88,6 +88,7 @@ struct EpochEvent {
   std::optional<double> val_loss;
   std::optional<double> val_accuracy;
   std::optional<double> val_psnr;
+  std::optional<QualityFigures> before_averaging;  // of this rank's own model, on the same samples
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -101,6 +102,7 @@ struct EpochEvent {
     archive("val_loss", self.val_loss);
     archive("val_accuracy", self.val_accuracy);
     archive("val_psnr", self.val_psnr);
+    archive("before_averaging", self.before_averaging);
   }
   bool operator==(const EpochEvent&) const = default;
 };

@@ -32,6 +32,21 @@ struct SplitSeconds {
   bool operator==(const SplitSeconds&) const = default;
 };
 
+// On held-out samples.
+struct QualityFigures {
+  std::optional<double> val_loss;
+  std::optional<double> val_accuracy;
+  std::optional<double> val_psnr;
+
+  template <class Archive, class Self>
+  static void describe(Archive& archive, Self& self) {
+    archive("val_loss", self.val_loss);
+    archive("val_accuracy", self.val_accuracy);
+    archive("val_psnr", self.val_psnr);
+  }
+  bool operator==(const QualityFigures&) const = default;
+};
+
 // One bucket of one step, or its medians; seconds from the start of backward.
 struct BucketTimes {
   std::uint64_t bytes = 0;

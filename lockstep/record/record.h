@@ -34,6 +34,7 @@ struct EpochRankFigures {
   std::optional<double> val_loss;
   std::optional<double> val_accuracy;
   std::optional<double> val_psnr;
+  std::optional<QualityFigures> before_averaging;  // localsgd
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -43,6 +44,7 @@ struct EpochRankFigures {
     archive("val_loss", self.val_loss);
     archive("val_accuracy", self.val_accuracy);
     archive("val_psnr", self.val_psnr);
+    archive("before_averaging", self.before_averaging);
   }
   bool operator==(const EpochRankFigures&) const = default;
 };
@@ -56,6 +58,7 @@ struct EpochFigures {
   std::optional<double> val_accuracy;
   std::optional<double> val_psnr;
   std::optional<double> learning_rate;
+  std::optional<QualityFigures> before_averaging;  // localsgd: means over the ranks' own models
   std::vector<EpochRankFigures> per_rank;
 
   template <class Archive, class Self>
@@ -68,6 +71,7 @@ struct EpochFigures {
     archive("val_accuracy", self.val_accuracy);
     archive("val_psnr", self.val_psnr);
     archive("learning_rate", self.learning_rate);
+    archive("before_averaging", self.before_averaging);
     archive("per_rank", self.per_rank);
   }
   bool operator==(const EpochFigures&) const = default;

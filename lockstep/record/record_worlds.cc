@@ -27,10 +27,30 @@ class WeightedMean {
   double weight_ = 0;
 };
 
+// Quality on held-out samples, over ranks.
+class QualityMean {
+ public:
+  void add(const QualityFigures& quality, const std::optional<std::int64_t>& samples) {
+    loss_.add(quality.val_loss, samples);
+    accuracy_.add(quality.val_accuracy, samples);
+    psnr_.add(quality.val_psnr, samples);
+    any_ = true;
+  }
+  std::optional<QualityFigures> value() const {
+    if (!any_) return std::nullopt;
+    return QualityFigures{loss_.value(), accuracy_.value(), psnr_.value()};
+  }
+
+ private:
+  WeightedMean loss_, accuracy_, psnr_;
+  bool any_ = false;
+};
+
 using RankedEpoch = std::pair<int, const EpochEvent*>;
 
 EpochFigures summarise(const std::vector<RankedEpoch>& ranks) {
   WeightedMean train_loss, train_accuracy, val_loss, val_accuracy, val_psnr;
+  QualityMean before;
   EpochFigures figures;
   for (const auto& [rank, event] : ranks) {
     train_loss.add(event->train_loss, event->train_samples);
@@ -38,8 +58,9 @@ EpochFigures summarise(const std::vector<RankedEpoch>& ranks) {
     val_loss.add(event->val_loss, event->val_samples);
     val_accuracy.add(event->val_accuracy, event->val_samples);
     val_psnr.add(event->val_psnr, event->val_samples);
+    if (event->before_averaging) before.add(*event->before_averaging, event->val_samples);
     figures.per_rank.push_back({rank, event->train_loss, event->train_accuracy, event->val_loss,
-                                event->val_accuracy, event->val_psnr});
+                                event->val_accuracy, event->val_psnr, event->before_averaging});
   }
   const EpochEvent& first = *ranks.front().second;
   figures.epoch = first.epoch;
@@ -50,6 +71,7 @@ EpochFigures summarise(const std::vector<RankedEpoch>& ranks) {
   figures.val_loss = val_loss.value();
   figures.val_accuracy = val_accuracy.value();
   figures.val_psnr = val_psnr.value();
+  figures.before_averaging = before.value();
   return figures;
 }
 

@@ -81,6 +81,20 @@ std::optional<Problem> compression_comes_later(const RunSpec& spec) {
                  "this version's engine does not have it yet; a later one will", "compression none"};
 }
 
+std::optional<Problem> local_steps_need_localsgd(const RunSpec& spec) {
+  if (!spec.local_steps || spec.strategy == "localsgd") return std::nullopt;
+  return Problem{"local_steps", std::to_string(*spec.local_steps),
+                 fmt::format("strategy {} exchanges gradients in every step", spec.strategy),
+                 "strategy localsgd"};
+}
+
+std::optional<Problem> localsgd_meets_rarely(const RunSpec& spec) {
+  if (spec.strategy != "localsgd" || spec.buffers != "sync") return std::nullopt;
+  return Problem{"buffers", spec.buffers,
+                 "synchronised norms meet in every layer of every step, and localsgd's workers step alone",
+                 "buffers average"};
+}
+
 constexpr SpecRule kRules[] = {one_batch,
                                batch_feeds_all,
                                parts_have_samples,
@@ -89,7 +103,9 @@ constexpr SpecRule kRules[] = {one_batch,
                                target_can_be_measured,
                                validation_feeds_target,
                                loss_fits_data,
-                               compression_comes_later};
+                               compression_comes_later,
+                               local_steps_need_localsgd,
+                               localsgd_meets_rarely};
 
 }  // namespace
 

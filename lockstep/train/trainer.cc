@@ -74,6 +74,7 @@ Ending Trainer::run() {
     ended = interrupted || wish == Wish::stop;
   }
   take_loss();
+  if (!interrupted) parts_.strategy.end();
   reporter_.splits(parts_.timer.take(true));
   return interrupted ? Ending::interrupted : Ending::finished;
 }
@@ -107,24 +108,25 @@ at::Tensor Trainer::run_parts(const DeviceBatch& batch) {
   const auto count = static_cast<std::size_t>(batch.count());
   const std::size_t parts =
       std::max<std::size_t>(1, std::min(count, static_cast<std::size_t>(parts_.spec.accumulate)));
-  if (parts == 1) return run_part(batch, true, true);
+  if (parts == 1) return run_part(batch, batch.count(), true, true);
   at::Tensor loss;
   for (std::size_t part = 0; part < parts; ++part) {
     const data::Share share = data::share_of(count, parts, part);
     const DeviceBatch rows =
         rows_of(batch, static_cast<std::int64_t>(share.begin), static_cast<std::int64_t>(share.count));
-    const at::Tensor part_loss = run_part(rows, part == 0, part + 1 == parts);
+    const at::Tensor part_loss = run_part(rows, batch.count(), part == 0, part + 1 == parts);
     loss = loss.defined() ? loss + part_loss : part_loss;
   }
   return loss;
 }
 
-at::Tensor Trainer::run_part(const DeviceBatch& batch, bool first, bool last) {
+at::Tensor Trainer::run_part(const DeviceBatch& batch, std::int64_t own_samples, bool first, bool last) {
   parallel::StepPart part;
   part.inputs = batch.inputs;
   part.targets = batch.targets;
   part.key = pass_key(parts_.spec, progress_.steps_done, batch, true);
   part.divisor = static_cast<double>(batch.plan.global_count);
+  part.own_samples = static_cast<double>(own_samples);
   part.first = first;
   part.last = last;
   const parallel::PartResult result = parts_.strategy.train_part(part);
@@ -148,9 +150,9 @@ void Trainer::update() {
 void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
   // A GPU is behind: asking it for this step's loss now would stop it.
   const bool in_background = parts_.strategy.overlapped() || loss.is_cuda();
-  take_loss();
   {
     const SpanScope span(parts_.timer, Span::forward);
+    take_loss();
     losses_.start(loss, in_background);
   }
   pending_loss_ = progress_.steps_done + 1;
@@ -181,14 +183,17 @@ void Trainer::end_epoch() {
   keep_tally();
   const auto epochs_done = static_cast<std::int64_t>(progress_.next.epoch);
   const bool last = stop_.done(progress_.steps_done, epochs_done);
-  parts_.strategy.end_epoch();
+  const bool validates = wants_validation(epochs_done, last);
+  std::optional<Metrics> before_averaging;
+  if (validates && parts_.strategy.parameters_differ()) before_averaging = validate();
+  end_epoch_of_strategy();
   EpochMetrics all{sum_over_ranks(parts_.communicator, progress_.epoch_so_far), {}};
   std::optional<Metrics> validation;
-  if (wants_validation(epochs_done, last)) {
+  if (validates) {
     validation = validate();
     all.validation = sum_over_ranks(parts_.communicator, *validation);
   }
-  write_epoch(epochs_done, validation);
+  write_epoch(epochs_done, validation, before_averaging);
   if (target_.reached(all, epochs_done, progress_.train_seconds)) target_reached_ = true;
   progress_.epoch_so_far = {};
   tally_.restart({});
@@ -202,7 +207,17 @@ bool Trainer::wants_validation(std::int64_t epochs_done, bool last) const {
   return parts_.validation_data != nullptr && every > 0 && (last || epochs_done % every == 0);
 }
 
-void Trainer::write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation) {
+// What workers exchange then is part of the epoch.
+void Trainer::end_epoch_of_strategy() {
+  const base::TimePoint began = base::now();
+  parts_.strategy.end_epoch();
+  const double seconds = base::to_seconds(base::now() - began);
+  progress_.train_seconds += seconds;
+  progress_.epoch_seconds += seconds;
+}
+
+void Trainer::write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation,
+                          const std::optional<Metrics>& before_averaging) {
   const Metrics& train = progress_.epoch_so_far;
   record::EpochEvent event;
   event.epoch = epochs_done;
@@ -217,6 +232,9 @@ void Trainer::write_epoch(std::int64_t epochs_done, const std::optional<Metrics>
     event.val_accuracy = validation->accuracy();
     event.val_psnr = validation->psnr();
   }
+  if (before_averaging)
+    event.before_averaging = record::QualityFigures{before_averaging->loss(), before_averaging->accuracy(),
+                                                    before_averaging->psnr()};
   parts_.events.write(event);
 }
 

@@ -57,7 +57,7 @@ class Trainer {
   void train_step();
   DeviceBatch next_batch();
   at::Tensor run_parts(const DeviceBatch& batch);
-  at::Tensor run_part(const DeviceBatch& part, bool first, bool last);
+  at::Tensor run_part(const DeviceBatch& part, std::int64_t own_samples, bool first, bool last);
   void update();
   void end_step(const DeviceBatch& batch, const at::Tensor& loss);
   void take_loss();
@@ -65,7 +65,9 @@ class Trainer {
   Metrics validate();
   void keep_tally();
   bool wants_validation(std::int64_t epochs_done, bool last) const;
-  void write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation);
+  void end_epoch_of_strategy();
+  void write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation,
+                   const std::optional<Metrics>& before_averaging);
   void save_checkpoint();
 
   TrainerParts parts_;

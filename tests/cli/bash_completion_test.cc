@@ -22,7 +22,7 @@ std::string offered(const std::string& words) {
 
 TEST(BashCompletion, offers_commands) {
   EXPECT_EQ(offered("be"), "bench\n");
-  EXPECT_EQ(offered("''"), "train bench doctor models data backends runs completion\n");
+  EXPECT_THAT(offered("''"), AllOf(HasSubstr("train "), HasSubstr(" strategies "), HasSubstr(" completion")));
 }
 
 TEST(BashCompletion, offers_the_flags_of_the_command_that_was_typed) {

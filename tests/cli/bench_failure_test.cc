@@ -4,10 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/file.h>
 
 #include <memory>
-#include <set>
 #include <thread>
 
 #include "lockstep/base/text.h"
@@ -30,15 +28,13 @@ constexpr auto kDeadPeerLimit = 2s;  // what is promised
 constexpr auto kSlack = 5s;  // beyond a timeout: the server asks everybody, and the machine may be busy
 constexpr const char* kAnOperation = "(all_reduce|barrier) #[0-9]+";
 
-// Private directories whose owner is gone: nobody holds their lock.
-std::set<fs::path> abandoned_directories() {
-  std::set<fs::path> abandoned;
-  for (const auto& entry : fs::directory_iterator("/dev/shm")) {
-    if (!entry.path().filename().string().starts_with("lockstep-")) continue;
-    const base::UniqueFd fd(open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
-    if (fd && flock(fd.get(), LOCK_SH | LOCK_NB) == 0) abandoned.insert(entry.path());
-  }
-  return abandoned;
+// The private directory that a launcher made; its name has the launcher's process in it.
+std::vector<fs::path> directories_of(pid_t launcher) {
+  std::vector<fs::path> found;
+  const std::string beginning = "lockstep-run-" + std::to_string(launcher) + "-";
+  for (const auto& entry : fs::directory_iterator("/dev/shm"))
+    if (entry.path().filename().string().starts_with(beginning)) found.push_back(entry.path());
+  return found;
 }
 
 int count_of(const std::string& words, const std::string& text) {
@@ -73,6 +69,7 @@ class BenchFailure : public ::testing::TestWithParam<std::string> {
                                                 "100000000", "--timeout", timeout, "--progress", "lines"}));
     ASSERT_TRUE(program_->await_error("[1/1] all_reduce")) << program_->error();
     ranks_ = ranks_in(habitat_);
+    EXPECT_EQ(directories_of(program_->pid()).size(), GetParam() == "mpi" ? 1U : 0U);
     ASSERT_EQ(ranks_.size(), 3U);
     port_ = std::stoi(variable_of(ranks_[0], "MASTER_PORT"));
     std::this_thread::sleep_for(300ms);  // past the warm-up
@@ -108,15 +105,11 @@ class BenchFailure : public ::testing::TestWithParam<std::string> {
     EXPECT_TRUE(comes_true([&] { return habitat_.inhabitants().empty(); }, 5s)) << "a process is left";
     EXPECT_TRUE(is_free(port_)) << "somebody still listens at port " << port_;
     EXPECT_THAT(habitat_.files(), IsEmpty());
-    const auto left = [&] {
-      std::set<fs::path> more = abandoned_directories();
-      for (const fs::path& path : abandoned_before_) more.erase(path);
-      return more;
-    };
-    EXPECT_TRUE(comes_true([&] { return left().empty(); }, 5s)) << left().begin()->string() << " is left";
+    if (program_ == nullptr) return;
+    EXPECT_TRUE(comes_true([&] { return directories_of(program_->pid()).empty(); }, 5s))
+        << "the launcher's directory is left";
   }
 
-  std::set<fs::path> abandoned_before_ = abandoned_directories();
   Habitat habitat_;
   std::unique_ptr<StartedProgram> program_;
   std::vector<std::unique_ptr<StartedProgram>> shells_;

@@ -1,7 +1,9 @@
 // The doctor runs the programs that ours may start.
+#include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/cli/doctor/finding.h"
 #include "lockstep/cli/doctor/trial.h"
+#include "lockstep/cli/train/worker_program.h"
 
 namespace lockstep::cli {
 namespace {
@@ -31,17 +33,20 @@ Finding examine_mpirun() {
 }
 
 Finding examine_torch() {
-  if (!find_program("python3"))
-    return {kArea, "python torch", Health::missing, "no python3 in PATH", "Only engine torch needs it."};
+  std::string python;
+  try {
+    python = python_with_torch();
+  } catch (const base::DeviceError&) {
+    return {kArea, "python torch", Health::missing, "no Python here has the module torch",
+            "Only engine torch needs it: pip install torch, or apt install python3-torch."};
+  }
   const TrialResult trial = try_program(
-      {"python3", "-c",
+      {python, "-c",
        "import torch, platform; print(torch.__version__, 'on Python', platform.python_version())"},
       kPythonLimit);
   if (trial.well()) return {kArea, "python torch", Health::ok, "torch " + first_line(trial.output)};
-  const bool absent = trial.output.find("ModuleNotFoundError") != std::string::npos;
-  return {kArea, "python torch", absent ? Health::missing : Health::broken,
-          absent ? "python3 has no module torch" : "python3 cannot import torch: " + trial.complaint(),
-          "Only engine torch needs it: pip install torch."};
+  return {kArea, "python torch", Health::broken, python + " cannot import torch: " + trial.complaint(),
+          "Only engine torch needs it: install it again."};
 }
 
 }  // namespace

@@ -62,6 +62,18 @@ std::string split_text(const record::StepFigures& steps, const Console& console)
   return table.empty() ? "" : table.text(console);
 }
 
+// Of held-out samples, by every worker's own model: the mean, and what lies between the best and the worst.
+std::string before_averaging_text(const record::EpochFigures& epoch) {
+  if (!epoch.before_averaging || !epoch.before_averaging->val_loss) return "";
+  std::vector<double> losses;
+  for (const record::EpochRankFigures& rank : epoch.per_rank)
+    if (rank.before_averaging && rank.before_averaging->val_loss)
+      losses.push_back(*rank.before_averaging->val_loss);
+  if (losses.empty()) return "";
+  const auto [least, most] = std::minmax_element(losses.begin(), losses.end());
+  return fmt::format("val loss {:.4g} ({:.4g} to {:.4g})", *epoch.before_averaging->val_loss, *least, *most);
+}
+
 struct PurposeTotals {
   std::uint64_t payload_bytes = 0, wire_bytes = 0, messages = 0;
   bool estimated = false;
@@ -80,12 +92,14 @@ std::string epochs_text(const RunRecord& record, const Console& console) {
                    {"val loss"},
                    {"val accuracy"},
                    {"val PSNR"},
+                   {"before averaging"},
                    {"learning rate"}});
   for (std::size_t i = first; i < record.epochs.size(); ++i) {
     const record::EpochFigures& epoch = record.epochs[i];
     table.add({std::to_string(epoch.epoch), fmt::format("{:.2f}", epoch.seconds), number(epoch.train_loss),
                percent(epoch.train_accuracy), number(epoch.val_loss), percent(epoch.val_accuracy),
-               epoch.val_psnr ? fmt::format("{:.2f} dB", *epoch.val_psnr) : "", number(epoch.learning_rate)});
+               epoch.val_psnr ? fmt::format("{:.2f} dB", *epoch.val_psnr) : "", before_averaging_text(epoch),
+               number(epoch.learning_rate)});
   }
   return titled(console, "Epochs", left_out_note(first)) + table.text(console);
 }

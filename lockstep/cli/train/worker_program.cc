@@ -6,6 +6,7 @@
 
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
 #include "lockstep/cli/doctor/trial.h"
 
 namespace lockstep::cli {
@@ -42,18 +43,10 @@ std::optional<fs::path> torch_script() {
   return std::nullopt;
 }
 
-// Finding torch is quick; importing it takes seconds and is left to the worker.
-void require_python_torch() {
-  constexpr const char* kQuestion =
-      "import importlib.util, sys; sys.exit(0 if importlib.util.find_spec('torch') else 'it has no module "
-      "torch')";
-  const TrialResult asked = try_program({"python3", "-c", kQuestion}, kPythonLimit);
-  if (!asked.well())
-    throw base::DeviceError(
-        fmt::format("engine torch cannot be used here: python3 cannot import torch ({}). Next step: pip "
-                    "install torch, or "
-                    "apt install python3-torch, or use --engine lockstep.",
-                    asked.complaint()));
+// The user's choice alone; else the first python on the path, and the system's, whose torch is Debian's.
+std::vector<std::string> pythons() {
+  if (const auto given = base::environment(kPythonVariable)) return {*given};
+  return {"python3", "/usr/bin/python3"};
 }
 
 std::vector<std::string> torch_engine() {
@@ -63,8 +56,7 @@ std::vector<std::string> torch_engine() {
         "engine torch cannot be used here: its script engines/torch/lockstep_torch.py is not installed "
         "beside "
         "this program. Next step: install Lockstep again, or use --engine lockstep.");
-  require_python_torch();
-  return {"python3", script->string()};
+  return {python_with_torch(), script->string()};
 }
 
 }  // namespace
@@ -79,6 +71,24 @@ std::optional<fs::path> find_worker() {
   }
   const fs::path beside = program_directory() / "lockstep-worker";
   return can_run(beside) ? std::optional(beside) : std::nullopt;
+}
+
+// Finding torch is quick; importing it takes seconds and is left to whoever runs it.
+std::string python_with_torch() {
+  constexpr const char* kQuestion =
+      "import importlib.util, sys; sys.exit(0 if importlib.util.find_spec('torch') else 'it has no module "
+      "torch')";
+  std::vector<std::string> complaints;
+  for (const std::string& python : pythons()) {
+    const TrialResult asked = try_program({python, "-c", kQuestion}, kPythonLimit);
+    if (asked.well()) return python;
+    complaints.push_back(fmt::format("{}: {}", python, asked.complaint()));
+  }
+  throw base::DeviceError(
+      fmt::format("engine torch cannot be used here: no Python that imports torch ({}). Next step: pip "
+                  "install torch, or apt install python3-torch, or name another Python with {}, or use "
+                  "--engine lockstep.",
+                  base::join(complaints, "; "), kPythonVariable));
 }
 
 std::vector<std::string> worker_command(const std::string& engine) {

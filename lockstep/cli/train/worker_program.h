@@ -10,6 +10,11 @@ namespace lockstep::cli {
 
 // A program to use as lockstep-worker instead of the one beside this program.
 inline constexpr const char* kWorkerVariable = "LOCKSTEP_WORKER";
+// The Python of engine torch, instead of the first one that has torch.
+inline constexpr const char* kPythonVariable = "LOCKSTEP_PYTHON";
+
+// Throws DeviceError that names every Python that was asked.
+std::string python_with_torch();
 
 // lockstep-worker; nothing where it was not built. Throws DeviceError when LOCKSTEP_WORKER names something
 // that cannot be run.

@@ -13,6 +13,9 @@ using measure::Purpose;
 using measure::Span;
 using measure::StepSplit;
 
+// Less than recording an event takes.
+constexpr base::Nanoseconds kNoGap{5'000};
+
 struct Open {
   Span span;
   Purpose purpose;
@@ -58,7 +61,7 @@ class CudaStepTimer final : public measure::StepTimer {
 
   void enter(Span span, Purpose purpose) override {
     open_.push_back({span, purpose});
-    change();
+    if (!take_over_gap()) change();
   }
   void leave() override {
     open_.pop_back();
@@ -99,12 +102,23 @@ class CudaStepTimer final : public measure::StepTimer {
   void change() {
     if (running_.changes.empty() || running_.number % kDividedEvery != 0) return;
     running_.changes.push_back({record(), open_.empty() ? std::nullopt : std::optional(open_.back())});
+    changed_ = base::now();
+  }
+
+  // Where one span follows another at once, the end of the first is the begin of the second: an event between
+  // them would take longer than what it measures.
+  bool take_over_gap() {
+    if (running_.changes.size() < 2 || running_.changes.back().into) return false;
+    if (base::now() - changed_ > kNoGap) return false;
+    running_.changes.back().into = open_.back();
+    return true;
   }
 
   std::function<cudaStream_t()> stream_;
   EventPool events_;
   std::vector<Open> open_;
   Step running_;
+  base::TimePoint changed_;  // when the host asked for the last change
   std::deque<Step> ended_;
 };
 

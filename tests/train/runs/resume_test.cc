@@ -38,6 +38,8 @@ const std::vector<Case>& cases() {
       {"buffers_of_each_worker_over_shm",
        "--model resnet18-cifar --model-options width=8 --image-size 16 --buffers local --backend shm "
        "--augment crop"},
+      {"workers_that_step_alone_over_shm",
+       "--model lenet5 --backend shm --strategy localsgd --local-steps 7 --learning-rate 0.005"},
       {"three_workers_over_shm", "--model lenet5 --backend shm --workers 3 --overlap on"},
   };
   return all;
