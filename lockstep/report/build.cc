@@ -98,8 +98,10 @@ void add_published(Report& report, const lab::Study* study) {
 
 }  // namespace
 
-Report build_report(const lab::Study* study, std::vector<RunRecord> records, const BuildOptions& options) {
+Report build_report(Source source, const BuildOptions& options) {
   check_names(options.only);
+  const lab::Study* study = source.study;
+  const std::vector<RunRecord>& records = source.records;
   if (records.empty())
     throw base::ConfigError(study == nullptr
                                 ? "there are no records to report on. `lockstep runs list` shows what there is."
@@ -113,7 +115,7 @@ Report build_report(const lab::Study* study, std::vector<RunRecord> records, con
   add_warnings(report, records);
   add_machines(report, records);
   add_published(report, study);
-  const Grid grid = make_grid(study, std::move(records));
+  const Grid grid = make_grid(study, source.notes, std::move(source.records));
   report.warnings.insert(report.warnings.end(), grid.warnings.begin(), grid.warnings.end());
   const Subject subject{grid, study};
   report.words = words_of(subject);

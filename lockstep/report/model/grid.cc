@@ -160,7 +160,7 @@ const GridAxis* Grid::find_axis(std::string_view name) const {
   return nullptr;
 }
 
-Grid make_grid(const lab::Study* study, std::vector<RunRecord> records) {
+Grid make_grid(const lab::Study* study, const std::vector<CellNote>& notes, std::vector<RunRecord> records) {
   Grid grid;
   if (study != nullptr) {
     grid.cells = study_cells(*study, machines_of(records));
@@ -170,7 +170,11 @@ Grid make_grid(const lab::Study* study, std::vector<RunRecord> records) {
   }
   grid.axes = axes_of(grid.cells, study != nullptr);
   if (study == nullptr) sort_cells(grid);
-  for (GridCell& cell : grid.cells) cell.label = label_without(grid, cell, {});
+  for (GridCell& cell : grid.cells) {
+    cell.label = label_without(grid, cell, {});
+    for (const CellNote& note : notes)
+      if (note.cell == cell.name) cell.remark = note.remark;
+  }
   return grid;
 }
 

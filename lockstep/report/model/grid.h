@@ -22,7 +22,7 @@ struct GridCell {
   std::vector<record::RunRecord> runs;     // that finished
   std::vector<record::RunRecord> others;   // that failed, ran out of memory or were interrupted
   bool oversubscribed = false;         // more workers, or threads, than cores
-  std::string why_not_run;             // of a cell without any run; empty: not known
+  std::string remark;                  // see CellNote
 
   int workers = 1;
   record::BatchFigures batch;
@@ -47,8 +47,15 @@ struct Grid {
   const GridAxis* find_axis(std::string_view name) const;
 };
 
+// What is known of a cell besides its runs: why it has none, what stood in for its data, why it was not repeated
+// further.
+struct CellNote {
+  std::string cell;
+  std::string remark;
+};
+
 // `study` may be null.
-Grid make_grid(const lab::Study* study, std::vector<record::RunRecord> records);
+Grid make_grid(const lab::Study* study, const std::vector<CellNote>& notes, std::vector<record::RunRecord> records);
 
 // A figure of run_figures.h over the cell's repeats; of a single run the interval of its step time is that of
 // its steps.

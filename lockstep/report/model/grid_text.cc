@@ -62,6 +62,7 @@ std::string machine_text(const record::RunRecord& record) {
 }
 
 bool is_oversubscribed(const record::RunRecord& record) {
+  if (record.oversubscribed) return *record.oversubscribed;
   if (field_text(record, "device") == "cuda") return false;
   const int cores = record.machine.is_object() ? record.machine.value("cores", 0) : 0;
   const std::string typed = field_text(record, "threads");

@@ -1,6 +1,7 @@
 // Tables whose columns are figures of run_figures.h, one row a cell.
 #include <string_view>
 
+#include "lockstep/base/text.h"
 #include "lockstep/report/tables/tables.h"
 
 namespace lockstep::report {
@@ -31,10 +32,12 @@ Table figure_table(const std::string& name, const std::string& title, const Subj
 }
 
 std::string remark_of(const GridCell& cell) {
+  std::vector<std::string> parts;
   if (const record::RunRecord* run = cell.any(); run != nullptr && run->failure && cell.runs.empty())
-    return run->failure->message;
-  if (cell.oversubscribed) return "oversubscribed";
-  return cell.any() == nullptr ? cell.why_not_run : "";
+    parts.push_back(run->failure->message);
+  if (cell.oversubscribed) parts.emplace_back("oversubscribed");
+  if (!cell.remark.empty()) parts.push_back(cell.remark);
+  return base::join(parts, "; ");
 }
 
 }  // namespace
