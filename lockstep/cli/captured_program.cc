@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/unique_fd.h"
 #include "lockstep/base/units.h"
 #include "lockstep/launch/pipe.h"
 #include "lockstep/launch/process.h"
@@ -35,26 +38,48 @@ void await_end(launch::Process& process, base::Deadline deadline) {
   }
 }
 
-}  // namespace
-
-std::string output_of(const std::vector<std::string>& command, const std::string& what,
-                      base::Nanoseconds limit) {
+// Runs it with its messages going to `error_fd`.
+Captured run_with(const std::vector<std::string>& command, const std::string& what, base::Nanoseconds limit,
+                  int error_fd) {
   const base::Deadline deadline(limit);
   launch::Pipe output = launch::make_pipe();
   launch::ProcessOptions options;
   options.command = command;
   options.environment = launch::current_variables();
   options.output_fd = output.write_end.get();
-  options.error_fd = STDERR_FILENO;
+  options.error_fd = error_fd;
   launch::Process process(options);
   output.write_end.reset();
-  std::string text = read_all(output.read_end.get(), deadline);
+  Captured run;
+  run.output = read_all(output.read_end.get(), deadline);
   await_end(process, deadline);
   if (!process.status())
     throw base::DeviceError(fmt::format("{} did not end within {}", what, base::format_duration(limit)));
-  if (!process.status()->ok())
-    throw base::DeviceError(fmt::format("{} {}", what, launch::describe(*process.status())));
+  run.status = *process.status();
+  return run;
+}
+
+std::string text_in(int fd) {
+  std::string text(static_cast<std::size_t>(std::max<off_t>(0, ::lseek(fd, 0, SEEK_END))), '\0');
+  const ssize_t count = ::pread(fd, text.data(), text.size(), 0);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, count)));
   return text;
+}
+
+}  // namespace
+
+Captured capture(const std::vector<std::string>& command, const std::string& what, base::Nanoseconds limit) {
+  const base::UniqueFd messages(::memfd_create("messages", MFD_CLOEXEC));
+  Captured run = run_with(command, what, limit, messages.get() >= 0 ? messages.get() : STDERR_FILENO);
+  if (messages.get() >= 0) run.error = text_in(messages.get());
+  return run;
+}
+
+std::string output_of(const std::vector<std::string>& command, const std::string& what,
+                      base::Nanoseconds limit) {
+  Captured run = run_with(command, what, limit, STDERR_FILENO);
+  if (!run.status.ok()) throw base::DeviceError(fmt::format("{} {}", what, launch::describe(run.status)));
+  return std::move(run.output);
 }
 
 }  // namespace lockstep::cli

@@ -9,9 +9,11 @@
 #include "lockstep/cli/commands/completion.h"
 #include "lockstep/cli/commands/data.h"
 #include "lockstep/cli/commands/doctor.h"
+#include "lockstep/cli/commands/fit.h"
 #include "lockstep/cli/commands/models.h"
 #include "lockstep/cli/commands/runs.h"
 #include "lockstep/cli/commands/strategies.h"
+#include "lockstep/cli/commands/study.h"
 #include "lockstep/cli/commands/train.h"
 #include "lockstep/cli/help.h"
 #include "lockstep/cli/parser.h"
@@ -64,7 +66,9 @@ int run_checked(const std::vector<std::string>& arguments, Console& console) {
 Commands make_commands() {
   Commands commands;
   commands.push_back(std::make_unique<TrainCommand>());
+  commands.push_back(std::make_unique<StudyCommand>());
   commands.push_back(std::make_unique<BenchCommand>());
+  commands.push_back(std::make_unique<FitCommand>());
   commands.push_back(std::make_unique<DoctorCommand>());
   commands.push_back(std::make_unique<ModelsCommand>());
   commands.push_back(std::make_unique<DataCommand>());

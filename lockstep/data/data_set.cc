@@ -100,16 +100,19 @@ SamplerOptions sampler_options(const record::RunSpec& spec, Split split, std::si
   SamplerOptions options;
   options.samples = samples;
   options.global_batch = static_cast<std::size_t>(record::batch_sizes(spec).global);
-  options.world = static_cast<int>(spec.workers);
+  options.world = record::processes_of(spec);
   options.rank = rank;
   options.seed = static_cast<std::uint64_t>(spec.seed);
-  options.shuffle = split == Split::train;
+  options.shuffle = split == Split::train && spec.shuffle != "none";
+  options.same_every_epoch = spec.shuffle == "once";
   return options;
 }
 
 LoaderOptions loader_options(const record::RunSpec& spec, Split split) {
   LoaderOptions options;
-  options.threads = static_cast<int>(spec.loader_threads);
+  // The one loader of dp works for all replicas.
+  const auto replicas = static_cast<int>(spec.workers) / record::processes_of(spec);
+  options.threads = static_cast<int>(spec.loader_threads) * replicas;
   options.prefetch = static_cast<std::size_t>(spec.prefetch);
   options.fresh_each_epoch = split == Split::train;
   return options;

@@ -54,7 +54,7 @@ std::size_t Sampler::largest_share() const {
 const std::vector<std::uint32_t>& Sampler::order(std::uint64_t epoch) {
   if (order_.empty() || (options_.shuffle && order_epoch_ != epoch)) {
     if (options_.shuffle) {
-      order_ = shuffled_order(options_.samples, options_.seed, epoch);
+      order_ = shuffled_order(options_.samples, options_.seed, options_.same_every_epoch ? 0 : epoch);
     } else {
       order_.resize(options_.samples);
       std::iota(order_.begin(), order_.end(), 0u);

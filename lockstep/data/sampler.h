@@ -25,6 +25,7 @@ struct SamplerOptions {
   int rank = 0;
   std::uint64_t seed = 0;
   bool shuffle = true;
+  bool same_every_epoch = false;  // as a sampler that is never told the epoch
 
   void validate() const;  // throws ConfigError
 };

@@ -3,7 +3,10 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
+
 #include "lockstep/models/runner.h"
+#include "lockstep/models/segment.h"
 
 namespace lockstep::models {
 namespace {
@@ -61,14 +64,18 @@ struct Recompute : Function<Recompute> {
   }
 };
 
+bool trains(const Unit& unit);
+
+bool trains_one_of(std::span<const std::unique_ptr<Unit>> units) {
+  return std::any_of(units.begin(), units.end(), [](const auto& unit) { return trains(*unit); });
+}
+
 bool trains(const Unit& unit) {
   for (const Parameter& parameter : unit.own_parameters()) {
     if (parameter.value.requires_grad()) return true;
   }
-  for (const auto& child : unit.children()) {
-    if (trains(*child)) return true;
-  }
-  return false;
+  const auto* segment = dynamic_cast<const Segment*>(&unit);
+  return trains_one_of(segment != nullptr ? segment->members() : unit.children());
 }
 
 }  // namespace

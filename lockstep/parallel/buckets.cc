@@ -16,9 +16,9 @@ std::size_t total_bytes(const std::vector<at::Tensor>& tensors) {
 }  // namespace
 
 Buckets::Buckets(std::vector<at::Tensor> parameters, comm::Communicator& communicator,
-                 measure::MemoryAccount& memory)
+                 measure::MemoryAccount& memory, measure::Use use)
     : parameters_(std::move(parameters)),
-      reserved_(memory, measure::Use::buckets, total_bytes(parameters_)),
+      reserved_(memory, use, total_bytes(parameters_)),
       allocation_(communicator.allocate(total_bytes(parameters_))),
       bucket_of_(parameters_.size()),
       views_(parameters_.size()) {}

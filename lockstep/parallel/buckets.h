@@ -16,7 +16,7 @@ class Buckets {
  public:
   // Collective. `parameters` share one type and device.
   Buckets(std::vector<at::Tensor> parameters, comm::Communicator& communicator,
-          measure::MemoryAccount& memory);
+          measure::MemoryAccount& memory, measure::Use use = measure::Use::buckets);
   Buckets(const Buckets&) = delete;
   Buckets& operator=(const Buckets&) = delete;
 

@@ -31,7 +31,7 @@ std::vector<std::size_t> reverse_order(std::size_t count) {
 
 }  // namespace
 
-Ddp::Ddp(const Surroundings& surroundings)
+Ddp::Ddp(const Surroundings& surroundings, BucketOrder order)
     : surroundings_(surroundings),
       communicator_(*surroundings.communicator),
       parameters_(trained_parameters(surroundings.model)),
@@ -41,6 +41,7 @@ Ddp::Ddp(const Surroundings& surroundings)
                surroundings.memory),
       overlap_(surroundings.spec.overlap, communicator_),
       limits_(limits_of(surroundings.spec)),
+      order_observed_(order == BucketOrder::fixed),
       written_(parameters_.size()),
       ready_(parameters_.size()),
       tap_(tensors_of(parameters_), [this](std::size_t parameter) { on_gradient(parameter); }) {
@@ -129,10 +130,13 @@ void Ddp::launch_ready_buckets() {
   while (next_bucket_ < flights_.size() && flights_[next_bucket_].missing == 0) launch(next_bucket_++);
 }
 
+comm::Operation Ddp::reduction_of(const comm::Buffer& bucket) const {
+  return comm::all_reduce(bucket, comm::ReduceOp::sum, comm::Purpose::gradient);
+}
+
 void Ddp::launch(std::size_t bucket) {
   Flight& flight = flights_[bucket];
-  const comm::Operation operation =
-      comm::all_reduce(buckets_.buffer(bucket), comm::ReduceOp::sum, comm::Purpose::gradient);
+  const comm::Operation operation = reduction_of(buckets_.buffer(bucket));
   const auto note = [reduction = flight.reduction](const measure::Movement& movement) {
     reduction->ended = base::now();
     reduction->started = reduction->ended - movement.busy;

@@ -19,10 +19,13 @@
 
 namespace lockstep::parallel {
 
+// Whether buckets keep the order they were first laid out in: what is divided by buckets (zero1) must.
+enum class BucketOrder { as_observed, fixed };
+
 class Ddp : public Strategy {
  public:
   // Collective.
-  explicit Ddp(const Surroundings& surroundings);
+  explicit Ddp(const Surroundings& surroundings, BucketOrder order = BucketOrder::as_observed);
   ~Ddp() override;
   std::string_view name() const override { return "ddp"; }
 
@@ -38,6 +41,16 @@ class Ddp : public Strategy {
   std::vector<record::BucketTimes> bucket_times() override { return times_; }
   nlohmann::json state() const override;
   void restore(const nlohmann::json& state) override;
+
+ protected:
+  // The collective that adds up the gradients of a bucket.
+  virtual comm::Operation reduction_of(const comm::Buffer& bucket) const;
+
+  const Surroundings& surroundings() const { return surroundings_; }
+  comm::Communicator& communicator() const { return communicator_; }
+  const std::vector<models::NamedTensor>& parameters() const { return parameters_; }
+  const BucketLayout& layout() const { return layout_; }
+  const Buckets& buckets() const { return buckets_; }
 
  private:
   // When a bucket was reduced; a GPU's may become known after its step.

@@ -3,9 +3,12 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/parallel/ddp.h"
+#include "lockstep/parallel/dp/dp.h"
 #include "lockstep/parallel/local_sgd.h"
 #include "lockstep/parallel/single.h"
 #include "lockstep/parallel/strategy.h"
+#include "lockstep/parallel/zero/zero1.h"
+#include "lockstep/parallel/zero/zero3.h"
 
 namespace lockstep::parallel {
 namespace {
@@ -21,9 +24,8 @@ struct Entry {
 };
 
 constexpr std::array kStrategies = {
-    Entry{"single", make<Single>},
-    Entry{"ddp", make<Ddp>},
-    Entry{"localsgd", make<LocalSgd>},
+    Entry{"single", make<Single>},     Entry{"ddp", make<Ddp>},     Entry{"dp", make<Dp>},
+    Entry{"localsgd", make<LocalSgd>}, Entry{"zero1", make<Zero1>}, Entry{"zero3", make<Zero3>},
 };
 
 }  // namespace

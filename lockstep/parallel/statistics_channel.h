@@ -15,6 +15,9 @@ class StatisticsChannel : public models::StatisticsExchange {
  public:
   // Collective.
   StatisticsChannel(comm::Communicator& communicator, measure::StepTimer& timer);
+  // Over a channel that was opened for it.
+  StatisticsChannel(std::unique_ptr<comm::Communicator> channel, measure::StepTimer& timer)
+      : channel_(std::move(channel)), timer_(timer) {}
   at::Tensor gather(const at::Tensor& local) override;
 
  private:

@@ -12,6 +12,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -56,6 +57,14 @@ struct Updatable {
   at::Tensor gradient;
 };
 
+// What one replica did in the last step, for a strategy that has several in this process (dp).
+struct ReplicaStep {
+  std::int64_t samples = 0;
+  std::map<std::string, double> primitive_seconds;  // replicate, scatter, apply, gather, reduce
+};
+
+struct ReplicaSource;
+
 // What a strategy is given to work with. Everything outlives it.
 struct Surroundings {
   const record::RunSpec& spec;
@@ -65,6 +74,7 @@ struct Surroundings {
   ComputeQueue& compute;
   measure::StepTimer& timer;
   measure::MemoryAccount& memory;
+  const ReplicaSource* replicas = nullptr;  // dp: what its replicas are made of
 };
 
 class Strategy {
@@ -77,6 +87,9 @@ class Strategy {
   virtual PartResult train_part(const StepPart& part) = 0;
   // Returns when the gradients of the step are those of the global batch.
   virtual void finish_gradients() = 0;
+  // Of a figure that is a sum over all updatables (a square norm): the sum over the whole model. Collective
+  // where workers have parts of it.
+  virtual double sum_over_updatables(double mine) { return mine; }
   // Valid until the strategy's next call.
   virtual std::span<const Updatable> updatables() = 0;
   virtual void after_update() {}
@@ -87,6 +100,10 @@ class Strategy {
   // be.
   virtual void settle() {}
 
+  // The outputs for samples that are not trained with, after settle(). Undefined: nothing is special about
+  // them, and the caller runs the model itself.
+  virtual at::Tensor evaluate(const at::Tensor& /*inputs*/, const models::PassKey& /*key*/) { return {}; }
+
   // Whether gradients of the last step were on their way while backward went on.
   virtual bool overlapped() const { return false; }
   // Whether workers' parameters differ now, until end_epoch() makes them equal: each is then judged before,
@@ -95,8 +112,12 @@ class Strategy {
   // Whether workers' models may differ after settle() (statistics that each keeps for itself): a checkpoint
   // then has a part of every rank.
   virtual bool replicas_differ() const { return false; }
+  // Whether every worker updates a part of the model only: a checkpoint then has each one's optimiser state.
+  virtual bool updates_divided() const { return false; }
   // Bucket times of the last step, if there are any.
   virtual std::vector<record::BucketTimes> bucket_times() { return {}; }
+  // One for each replica of this process; empty: there is one, and it is the worker.
+  virtual std::vector<ReplicaStep> replica_steps() { return {}; }
   // What a resumed run must know to go on with the same bits (a bucket layout, say). Whole after settle().
   virtual nlohmann::json state() const { return nlohmann::json::object(); }
   virtual void restore(const nlohmann::json&) {}

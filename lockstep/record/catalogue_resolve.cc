@@ -9,6 +9,12 @@ std::string chosen(const std::string& given, std::string automatic) {
   return given == "auto" ? std::move(automatic) : given;
 }
 
+// The replicas of this engine's dp compute on cores.
+std::string automatic_device(const Combination& run, const Surroundings& surroundings) {
+  const bool on_cores = run.strategy == "dp" && run.engine == "lockstep";
+  return surroundings.gpus > 0 && !on_cores ? "cuda" : "cpu";
+}
+
 std::string automatic_backend(const Combination& run) {
   if (run.strategy == "single" || run.strategy == "dp") return "local";
   if (run.device == "cuda") return "nccl";
@@ -24,10 +30,14 @@ Combination resolve(const RunSpec& spec, const Surroundings& surroundings) {
   run.data = spec.data;
   run.workers = static_cast<int>(spec.workers);
   run.hosts = surroundings.hosts;
-  run.device = chosen(spec.device, surroundings.gpus > 0 ? "cuda" : "cpu");
   run.strategy = chosen(spec.strategy, spec.workers == 1 ? "single" : "ddp");
+  run.device = chosen(spec.device, automatic_device(run, surroundings));
   run.backend = chosen(spec.backend, automatic_backend(run));
   return run;
+}
+
+int processes_of(const RunSpec& spec) {
+  return spec.strategy == "dp" ? 1 : static_cast<int>(spec.workers);
 }
 
 BatchSizes batch_sizes(const RunSpec& spec) {

@@ -26,6 +26,9 @@ struct Combination {
 
 Combination resolve(const RunSpec& spec, const Surroundings& surroundings);
 
+// How many processes train: strategy dp has its replicas in one.
+int processes_of(const RunSpec& spec);
+
 // Batch per worker and global batch of a spec that passed validation. A global batch that the workers do not
 // divide evenly gives the larger share as per_worker.
 struct BatchSizes {

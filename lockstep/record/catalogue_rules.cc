@@ -57,6 +57,12 @@ std::optional<Problem> dp_is_one_host(const Combination& run) {
                  "strategy ddp over backend gloo"};
 }
 
+std::optional<Problem> dp_computes_on_cores(const Combination& run) {
+  if (run.strategy != "dp" || run.engine != "lockstep" || run.device != "cuda") return std::nullopt;
+  return Problem{"device", run.device, "the replicas of this engine's strategy dp compute on cores",
+                 "device cpu, or strategy ddp"};
+}
+
 std::optional<Problem> local_is_one_process(const Combination& run) {
   if (run.backend != "local" || run.strategy == "dp" || run.strategy == "single") return std::nullopt;
   return Problem{
@@ -121,10 +127,10 @@ std::optional<Problem> model_fits_data(const Combination& run) {
       fmt::format("data {}", sets_for(model.task))};
 }
 
-constexpr std::array kRules = {
-    engine_lacks_strategy, single_is_alone,     dp_is_one_process, dp_is_one_host,
-    local_is_one_process,  nccl_needs_cuda,     shm_is_one_host,   torch_has_its_own_backends,
-    cuda_needs_nccl,       torch_dp_needs_gpus, model_fits_data};
+constexpr std::array kRules = {engine_lacks_strategy, single_is_alone,      dp_is_one_process,
+                               dp_is_one_host,        dp_computes_on_cores, local_is_one_process,
+                               nccl_needs_cuda,       shm_is_one_host,      torch_has_its_own_backends,
+                               cuda_needs_nccl,       torch_dp_needs_gpus,  model_fits_data};
 
 }  // namespace
 

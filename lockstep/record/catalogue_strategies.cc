@@ -9,28 +9,54 @@ constexpr std::array<StrategyEntry, 7> kStrategies = {{
     {"single", true, true, "one worker, no communication: what everything else is compared with",
      "One worker computes the whole batch and updates its parameters.\n"
      "Nothing moves; it is the measure of speedup and efficiency.",
-     "nothing",
-     "parameters P, gradients P, optimiser state (sgd with momentum P, adam 2 P), activations of the batch"},
+     "nothing", "P parameters + P gradients + K P optimiser state + B + A"},
     {"ddp", true, true, "every worker a replica; gradients averaged in buckets while backward goes on",
      "Every worker computes its share of the batch; gradients are added up in buckets while backward goes "
      "on.\n"
      "All replicas then make the same update.",
-     "per step: gradient P, metric 4 (the loss), buffer B before forward (buffers broadcast or average), "
-     "statistics (buffers "
-     "sync); once: parameter P, buffer B",
-     "parameters P, buckets P, optimiser state, activations of its share"},
-    {"dp", false, true, "one process with N replicas: replicate, scatter, apply, gather"},
+     "per step: gradient P (all-reduce), metric 4 (the loss), buffer B before forward (buffers broadcast or "
+     "average), statistics "
+     "(buffers sync); once: parameter P, buffer B",
+     "P parameters + P buckets + K P optimiser state + B + A"},
+    {"dp", true, true, "one process with N replicas: replicate, scatter, apply, gather",
+     "Every step the first replica replicates parameters and scatters the batch; N threads compute side by "
+     "side.\n"
+     "Outputs are gathered on it, the loss is there, gradients are reduced onto it, and it alone updates.",
+     "per step: parameter W (all of them, also frozen ones), buffer B, input X - X0 (X with "
+     "threaded_scatter), output 2 O - O0 "
+     "(2 O with threaded_scatter), gradient P, statistics 8 N (4 C + 1) for each batch norm of C channels "
+     "(buffers sync); X, O: "
+     "inputs and outputs of the batch, X0, O0: the first replica's; for each batch of a validation: W, B, X "
+     "- X0 or X, O; with one "
+     "replica nothing",
+     "the first replica: W, a copy of W (unless keep_originals), P gradients, K P optimiser state, the whole "
+     "batch, A; every other "
+     "one: W + P gradients + A"},
     {"horovod", false, false, "gradients averaged in the order a coordinator finds them ready everywhere"},
     {"localsgd", true, false, "workers step alone and average their parameters now and then",
      "Every worker trains its own replica for local_steps steps, or an epoch; then all take the mean of "
      "their\n"
      "parameters, weighed by the samples each has seen. Optimiser state stays where it is.",
-     "per averaging: parameter P, buffer B (buffers broadcast or average), control 8 N (check); per step: "
-     "metric 4 (the loss); "
-     "once: parameter P, buffer B",
-     "parameters P, gradients P, buckets P (for averaging), optimiser state, activations of its share"},
-    {"zero1", false, false, "as ddp, with the optimiser's state divided among the workers"},
-    {"zero3", false, true, "parameters, gradients and optimiser state divided among the workers"},
+     "per averaging: parameter P (all-reduce), buffer B (buffers broadcast or average), control 8 N (check); "
+     "per step: metric 4 (the "
+     "loss); once: parameter P, buffer B",
+     "P parameters + P gradients + P buckets (for averaging) + K P optimiser state + B + A"},
+    {"zero1", true, false, "as ddp, with the optimiser's state divided among the workers",
+     "Buckets of gradients are reduce-scattered while backward goes on; each worker updates its shard of "
+     "every\n"
+     "bucket, and all gather the parameters.",
+     "per step: gradient P (reduce-scatter), parameter P (all-gather), metric 4, buffer B; once: parameter "
+     "P, buffer B",
+     "P parameters + P buckets + K P / N optimiser state + B + A"},
+    {"zero3", true, true, "parameters, gradients and optimiser state divided among the workers",
+     "Each layer's parameters are gathered before its forward and its backward and freed after, the next "
+     "ones being\n"
+     "fetched meanwhile; its gradient is reduce-scattered to the shards.",
+     "per step, and for each accumulated part: parameter 2 P (all-gather), gradient P (reduce-scatter); "
+     "metric 4, buffer B; once: "
+     "parameter P, buffer B",
+     "P / N parameters + P / N gradients + K P / N optimiser state + two gathered layers + two layers' "
+     "gradients + B + A"},
 }};
 
 constexpr std::array<DeviceEntry, 2> kDevices = {{

@@ -13,10 +13,12 @@ struct StrategyEntry {
   bool in_lockstep;  // whether our engine has it in this version; one that it has not is refused by name
   bool in_torch;     // whether the engine `torch` has it
   std::string_view description;
-  // For `lockstep strategies`. P: bytes of the trained parameters, B: of buffers, N: workers.
+  // For `lockstep strategies`. P: bytes of the trained parameters, B: of buffers, N: workers, K: tensors of
+  // optimiser state per parameter (sgd with momentum 1, adam 2), A: activations of a worker's share of the
+  // batch.
   std::string_view explanation = {};  // two lines
   std::string_view sends = {};        // payload bytes, and when
-  std::string_view keeps = {};        // on each worker
+  std::string_view keeps = {};        // bytes on each worker
 };
 
 struct DeviceEntry {

@@ -55,6 +55,7 @@ struct StepEvent {
   std::optional<std::map<std::string, double>> exposed_by_purpose;
   std::optional<std::vector<BucketTimes>> buckets;
   std::optional<SquareNorm> gradient_square_norm;
+  std::optional<std::map<std::string, double>> primitives_seconds;  // dp: replicate, scatter, ...
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -71,6 +72,7 @@ struct StepEvent {
     archive("exposed_by_purpose", self.exposed_by_purpose);
     archive("buckets", self.buckets);
     archive("gradient_square_norm", self.gradient_square_norm);
+    archive("primitives_seconds", self.primitives_seconds);
   }
   bool operator==(const StepEvent&) const = default;
 };

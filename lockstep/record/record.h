@@ -168,6 +168,7 @@ struct UtilizationFigures {
 struct RankFigures {
   int rank = 0;
   std::optional<SplitSeconds> split_seconds;
+  std::optional<std::map<std::string, double>> primitives_seconds;
   std::optional<double> busy_seconds;
   std::optional<double> exposed_seconds;
   std::optional<double> peer_wait_seconds;
@@ -180,6 +181,7 @@ struct RankFigures {
   static void describe(Archive& archive, Self& self) {
     archive("rank", self.rank);
     archive("split_seconds", self.split_seconds);
+    archive("primitives_seconds", self.primitives_seconds);
     archive("busy_seconds", self.busy_seconds);
     archive("exposed_seconds", self.exposed_seconds);
     archive("peer_wait_seconds", self.peer_wait_seconds);

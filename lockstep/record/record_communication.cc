@@ -9,19 +9,6 @@ namespace {
 
 using Steps = std::vector<const StepEvent*>;
 
-std::optional<std::map<std::string, double>> mean_exposed_by_purpose(const Steps& steps) {
-  std::map<std::string, double> sums;
-  std::size_t count = 0;
-  for (const StepEvent* step : steps) {
-    if (!step->exposed_by_purpose) continue;
-    ++count;
-    for (const auto& [purpose, seconds] : *step->exposed_by_purpose) sums[purpose] += seconds;
-  }
-  if (count == 0) return std::nullopt;
-  for (auto& [purpose, sum] : sums) sum /= static_cast<double>(count);
-  return sums;
-}
-
 // Buckets are laid out anew after the first step: only steps with the final layout can be compared.
 bool same_layout(const std::vector<BucketTimes>& one, const std::vector<BucketTimes>& other) {
   return std::equal(one.begin(), one.end(), other.begin(), other.end(),
@@ -83,7 +70,7 @@ CommFigures comm_figures(std::span<const Event> events) {
   figures.busy_seconds = mean_of(steps, [](const StepEvent& step) { return step.busy_seconds; });
   figures.exposed_seconds = mean_of(steps, [](const StepEvent& step) { return step.exposed_seconds; });
   figures.peer_wait_seconds = mean_of(steps, [](const StepEvent& step) { return step.peer_wait_seconds; });
-  figures.exposed_by_purpose = mean_exposed_by_purpose(steps);
+  figures.exposed_by_purpose = mean_by_name(steps, &StepEvent::exposed_by_purpose);
   const bool hides = figures.busy_seconds && figures.exposed_seconds && *figures.busy_seconds > 0;
   // A worker may also wait for a queue that is not busy yet: then nothing was hidden, not less than nothing.
   if (hides)

@@ -79,6 +79,20 @@ std::vector<const StepEvent*> measured_steps(std::span<const Event> events, int 
   return steps;
 }
 
+std::optional<NamedSeconds> mean_by_name(const std::vector<const StepEvent*>& steps,
+                                         std::optional<NamedSeconds> StepEvent::*figures) {
+  NamedSeconds sums;
+  std::size_t count = 0;
+  for (const StepEvent* step : steps) {
+    if (!(step->*figures)) continue;
+    ++count;
+    for (const auto& [name, seconds] : *(step->*figures)) sums[name] += seconds;
+  }
+  if (count == 0) return std::nullopt;
+  for (auto& [name, sum] : sums) sum /= static_cast<double>(count);
+  return sums;
+}
+
 Thinned thin(std::span<const double> values) {
   Thinned thinned;
   thinned.every = std::max<std::size_t>(1, (values.size() + kMostSamples - 1) / kMostSamples);
@@ -117,6 +131,7 @@ StepFigures step_figures(std::span<const Event> events, int world) {
   figures.samples = std::move(thinned.values);
   if (thinned.every > 1) figures.samples_every = static_cast<std::int64_t>(thinned.every);
   figures.split_seconds = mean_split(steps);
+  figures.primitives_seconds = mean_by_name(steps, &StepEvent::primitives_seconds);
   figures.samples_per_second = samples_per_second(events, steps);
   add_flops(figures, events, world);
   return figures;

@@ -26,6 +26,11 @@ std::vector<const Body*> bodies_of(std::span<const Event> events, int rank) {
 // The steps that count: those not marked as warm-up.
 std::vector<const StepEvent*> measured_steps(std::span<const Event> events, int rank);
 
+// The means of named figures over the steps that have them; nothing when none has.
+using NamedSeconds = std::map<std::string, double>;
+std::optional<NamedSeconds> mean_by_name(const std::vector<const StepEvent*>& steps,
+                                         std::optional<NamedSeconds> StepEvent::*figures);
+
 // The mean of a figure over the steps that have it; nothing when none has.
 template <class Steps, class Get>
 std::optional<double> mean_of(const Steps& steps, Get get) {

@@ -89,6 +89,7 @@ RankFigures figures_of_rank(std::span<const Event> events, int rank) {
   RankFigures figures;
   figures.rank = rank;
   figures.split_seconds = mean_split(steps);
+  figures.primitives_seconds = mean_by_name(steps, &StepEvent::primitives_seconds);
   figures.busy_seconds = mean_of(steps, [](const StepEvent& step) { return step.busy_seconds; });
   figures.exposed_seconds = mean_of(steps, [](const StepEvent& step) { return step.exposed_seconds; });
   figures.peer_wait_seconds = mean_of(steps, [](const StepEvent& step) { return step.peer_wait_seconds; });

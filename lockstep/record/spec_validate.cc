@@ -75,6 +75,30 @@ std::optional<Problem> loss_fits_data(const RunSpec& spec) {
   return Problem{"loss", spec.loss, fmt::format("data {} has no labels", spec.data), "loss mse"};
 }
 
+// Replicas are made anew from the first one every step.
+std::optional<Problem> dp_keeps_first_buffers(const RunSpec& spec) {
+  if (spec.strategy != "dp" || spec.buffers == "broadcast" || spec.buffers == "sync") return std::nullopt;
+  return Problem{"buffers", spec.buffers, "strategy dp replicates the first replica's buffers every step",
+                 "buffers broadcast, or buffers sync for statistics over the whole batch"};
+}
+
+std::optional<Problem> dp_does_not_overlap(const RunSpec& spec) {
+  if (spec.strategy != "dp" || spec.overlap != "on") return std::nullopt;
+  return Problem{"overlap", spec.overlap, "strategy dp reduces gradients when all replicas have them",
+                 "overlap off, or strategy ddp"};
+}
+
+std::optional<Problem> switches_are_of_dp(const RunSpec& spec) {
+  if (spec.strategy == "dp") return std::nullopt;
+  const auto refused = [](const char* field) {
+    return Problem{field, "true", "it is a switch of strategy dp", "strategy dp"};
+  };
+  if (spec.coalesced_broadcast) return refused("coalesced_broadcast");
+  if (spec.threaded_scatter) return refused("threaded_scatter");
+  if (spec.coalesced_reduction) return refused("coalesced_reduction");
+  return spec.keep_originals ? std::optional(refused("keep_originals")) : std::nullopt;
+}
+
 std::optional<Problem> compression_comes_later(const RunSpec& spec) {
   if (spec.compression == "none") return std::nullopt;
   return Problem{"compression", spec.compression,
@@ -95,16 +119,26 @@ std::optional<Problem> localsgd_meets_rarely(const RunSpec& spec) {
                  "buffers average"};
 }
 
-constexpr SpecRule kRules[] = {one_batch,
-                               batch_feeds_all,
-                               parts_have_samples,
-                               nesterov_needs_momentum,
-                               one_target,
-                               target_can_be_measured,
-                               validation_feeds_target,
-                               loss_fits_data,
-                               compression_comes_later,
-                               local_steps_need_localsgd,
+std::optional<Problem> inside_can_be_seen(const RunSpec& spec) {
+  if (!is_model_file(spec.model)) return std::nullopt;
+  const char* reason = "the inside of a TorchScript file cannot be seen, and it works on layers";
+  if (spec.strategy == "zero3") return Problem{"strategy", spec.strategy, reason, "strategy zero1"};
+  if (spec.recompute) return Problem{"recompute", "true", reason, "accumulate 2"};
+  return std::nullopt;
+}
+
+std::optional<Problem> recompute_is_ours(const RunSpec& spec) {
+  if (!spec.recompute || spec.engine != "torch") return std::nullopt;
+  return Problem{"recompute", "true",
+                 "engine torch runs models as torchvision has them, without checkpointing",
+                 "engine lockstep"};
+}
+
+constexpr SpecRule kRules[] = {inside_can_be_seen,   recompute_is_ours,       one_batch,
+                               batch_feeds_all,      parts_have_samples,      nesterov_needs_momentum,
+                               one_target,           target_can_be_measured,  validation_feeds_target,
+                               loss_fits_data,       dp_keeps_first_buffers,  dp_does_not_overlap,
+                               switches_are_of_dp,   compression_comes_later, local_steps_need_localsgd,
                                localsgd_meets_rarely};
 
 }  // namespace

@@ -85,7 +85,7 @@ CheckpointPart Checkpointer::make_part(const Progress& progress,
   part.facts["progress"] = train::to_json(progress);
   part.facts["strategy"] = parts_.strategy.state();
   for (const std::string& text : progresses) part.facts["progresses"].push_back(nlohmann::json::parse(text));
-  add_with_prefix(part.tensors, kModel, parts_.model.state());
+  if (writes_model()) add_with_prefix(part.tensors, kModel, parts_.model.state());
   add_with_prefix(part.tensors, kOptimizer, parts_.optimizer.state());
   return part;
 }
@@ -97,11 +97,13 @@ std::optional<Progress> Checkpointer::restore() {
     events_.write(record::WarningEvent{"a newer checkpoint was refused: " + fault});
   const CheckpointPart part = read_part(found.path, group_.rank);
   const CheckpointPart first = read_part(found.path, 0);
-  put_back(part, found.path.string());
+  put_back(part, first, found.path.string());
   return progress_from_json(first.facts.at("progresses").at(static_cast<std::size_t>(group_.rank)));
 }
 
-void Checkpointer::put_back(const CheckpointPart& part, const std::string& origin) {
+// A rank that has only optimiser state of its own has rank 0's model.
+void Checkpointer::put_back(const CheckpointPart& part, const CheckpointPart& first,
+                            const std::string& origin) {
   const std::string other =
       differences(lasting_fields(parts_.spec), part.facts.at("spec"), "in the checkpoint");
   if (!other.empty())
@@ -111,7 +113,9 @@ void Checkpointer::put_back(const CheckpointPart& part, const std::string& origi
         "runs "
         "show ID --spec`).",
         origin, other));
-  models::load_weights(parts_.model, with_prefix(part.tensors, kModel), origin);
+  const std::vector<models::NamedTensor> own = with_prefix(part.tensors, kModel);
+  parts_.strategy.settle();
+  models::load_weights(parts_.model, own.empty() ? with_prefix(first.tensors, kModel) : own, origin);
   parts_.strategy.restore(part.facts.at("strategy"));
   parts_.optimizer.load_state(parts_.strategy.updatables(), with_prefix(part.tensors, kOptimizer));
 }

@@ -36,10 +36,11 @@ class Checkpointer {
   std::optional<Progress> restore();
 
  private:
-  bool writes_part() const { return group_.rank == 0 || parts_.strategy.replicas_differ(); }
+  bool writes_part() const { return writes_model() || parts_.strategy.updates_divided(); }
+  bool writes_model() const { return group_.rank == 0 || parts_.strategy.replicas_differ(); }
   CheckpointPart make_part(const Progress& progress, const std::vector<std::string>& progresses) const;
   std::vector<std::string> gather_texts(const std::string& topic, std::int64_t step, const std::string& mine);
-  void put_back(const CheckpointPart& part, const std::string& origin);
+  void put_back(const CheckpointPart& part, const CheckpointPart& first, const std::string& origin);
 
   CheckpointedParts parts_;
   std::filesystem::path directory_;

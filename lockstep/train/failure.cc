@@ -5,6 +5,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/measure/memory_account.h"
 #include "lockstep/measure/torch/out_of_memory.h"
+#include "lockstep/train/memory_need.h"
 
 namespace lockstep::train {
 namespace {
@@ -38,11 +39,19 @@ Ending with_our_memory_error(const std::function<Ending()>& body) {
   }
 }
 
-}  // namespace
-
-Ending report_failures(EventLog& events, const std::function<Ending()>& body) {
+Ending with_cures_named(const record::RunSpec& spec, const std::function<Ending()>& body) {
   try {
     return with_our_memory_error(body);
+  } catch (const measure::OutOfMemory& refusal) {
+    throw with_cures(refusal, spec);
+  }
+}
+
+}  // namespace
+
+Ending report_failures(EventLog& events, const record::RunSpec& spec, const std::function<Ending()>& body) {
+  try {
+    return with_cures_named(spec, body);
   } catch (const base::Error& error) {
     write_failure(events, kind_of(error), error.what());
     throw;

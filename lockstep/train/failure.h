@@ -9,7 +9,7 @@
 namespace lockstep::train {
 
 // Runs `body`; an error is written as a failed event and thrown on, a foreign one as the error of ours that
-// it stands for (out of memory, say).
-Ending report_failures(EventLog& events, const std::function<Ending()>& body);
+// it stands for. One that says that memory ran out says too what the run of `spec` needs and what would help.
+Ending report_failures(EventLog& events, const record::RunSpec& spec, const std::function<Ending()>& body);
 
 }  // namespace lockstep::train

@@ -5,6 +5,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
+#include "lockstep/models/recompute.h"
 #include "lockstep/models/registry.h"
 #include "lockstep/models/trainable.h"
 #include "lockstep/models/weights.h"
@@ -104,6 +105,7 @@ Network build_network(const record::RunSpec& spec, int classes, models::LayerFac
   Network network{std::move(model), loss, {}};
   load_initial_weights(spec, network);
   freeze_the_rest(spec, network);
+  if (spec.recompute) models::recompute_activations(network.model);
   return network;
 }
 

@@ -50,6 +50,8 @@ void StepReporter::ended(StepFacts facts) {
     open.event.buckets = std::move(facts.buckets);
   open.event.gradient_square_norm = facts.square_norm;
   if (spec_.measure) add_communication(open.event);
+  if (spec_.measure && !facts.primitive_seconds.empty())
+    open.event.primitives_seconds = std::move(facts.primitive_seconds);
   open_.push_back(std::move(open));
 }
 

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "lockstep/measure/ledger.h"
@@ -22,6 +24,7 @@ struct StepFacts {
   std::int64_t samples = 0;
   std::vector<record::BucketTimes> buckets;
   std::optional<record::SquareNorm> square_norm;
+  std::map<std::string, double> primitive_seconds;  // dp; else empty
 };
 
 class StepReporter {

@@ -7,6 +7,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/models/loss.h"
 #include "lockstep/train/metrics_exchange.h"
+#include "lockstep/train/replicas.h"
 
 namespace lockstep::train {
 namespace {
@@ -28,8 +29,9 @@ record::Task task_of(models::LossKind loss) {
   return loss == models::LossKind::restore ? record::Task::restoration : record::Task::steering;
 }
 
-void clip(std::span<const parallel::Updatable> updatables, double largest_norm) {
-  const double factor = clip_factor(square_norm(updatables), largest_norm);
+void clip(parallel::Strategy& strategy, std::span<const parallel::Updatable> updatables,
+          double largest_norm) {
+  const double factor = clip_factor(strategy.sum_over_updatables(square_norm(updatables)), largest_norm);
   if (factor != 1.0) scale_gradients(updatables, factor);
 }
 
@@ -79,9 +81,14 @@ Ending Trainer::run() {
   return interrupted ? Ending::interrupted : Ending::finished;
 }
 
+void Trainer::begin_step() {
+  if (std::exchange(continuous_, true)) return;
+  parts_.timer.begin_step(progress_.steps_done);
+  if (parts_.replicas != nullptr) parts_.replicas->begin_step(progress_.steps_done);
+}
+
 void Trainer::train_step() {
-  if (!continuous_) parts_.timer.begin_step(progress_.steps_done);
-  continuous_ = true;
+  begin_step();
   const base::TimePoint began = base::now();
   const DeviceBatch batch = next_batch();
   const at::Tensor loss = run_parts(batch);
@@ -103,11 +110,15 @@ DeviceBatch Trainer::next_batch() {
   return parts_.inputs.take(*batch);
 }
 
-// The parts are as equal as can be; a batch smaller than their number gives fewer.
+// The parts are as equal as can be; a batch smaller than their number gives fewer. All workers have as many
+// as the first, whose share is the largest: strategies may communicate in each of them.
 at::Tensor Trainer::run_parts(const DeviceBatch& batch) {
   const auto count = static_cast<std::size_t>(batch.count());
+  const int world = parts_.communicator == nullptr ? 1 : parts_.communicator->group().world;
+  const std::size_t largest =
+      data::share_of(batch.plan.global_count, static_cast<std::size_t>(world), 0).count;
   const std::size_t parts =
-      std::max<std::size_t>(1, std::min(count, static_cast<std::size_t>(parts_.spec.accumulate)));
+      std::max<std::size_t>(1, std::min(largest, static_cast<std::size_t>(parts_.spec.accumulate)));
   if (parts == 1) return run_part(batch, batch.count(), true, true);
   at::Tensor loss;
   for (std::size_t part = 0; part < parts; ++part) {
@@ -139,7 +150,7 @@ void Trainer::update() {
   const std::span<const parallel::Updatable> updatables = parts_.strategy.updatables();
   {
     const SpanScope span(parts_.timer, Span::optimizer);
-    if (parts_.spec.clip_norm) clip(updatables, *parts_.spec.clip_norm);
+    if (parts_.spec.clip_norm) clip(parts_.strategy, updatables, *parts_.spec.clip_norm);
     parts_.optimizer.step(updatables,
                           parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done)));
   }
@@ -157,16 +168,27 @@ void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {
   }
   pending_loss_ = progress_.steps_done + 1;
   parts_.timer.end_step();
-  reporter_.ended({progress_.steps_done,
-                   static_cast<std::int64_t>(batch.plan.position.epoch),
-                   batch.count(),
-                   parts_.strategy.bucket_times(),
-                   {}});
+  report_step(batch);
   if (!in_background) take_loss();
   reporter_.splits(parts_.timer.take());
   ++progress_.steps_done;
   progress_.next = parts_.train_data.position();
   epoch_ended_ = batch.plan.last_of_epoch;
+}
+
+void Trainer::report_step(const DeviceBatch& batch) {
+  StepFacts facts;
+  facts.step = progress_.steps_done;
+  facts.epoch = static_cast<std::int64_t>(batch.plan.position.epoch);
+  facts.samples = batch.count();
+  const std::vector<parallel::ReplicaStep> replicas = parts_.strategy.replica_steps();
+  if (parts_.replicas != nullptr) parts_.replicas->end_step(facts, replicas);
+  if (!replicas.empty()) {
+    facts.samples = replicas.front().samples;
+    facts.primitive_seconds = replicas.front().primitive_seconds;
+  }
+  facts.buckets = parts_.strategy.bucket_times();
+  reporter_.ended(std::move(facts));
 }
 
 // The loss of the step before, or of this one where it was not added up in the background.
@@ -176,6 +198,7 @@ void Trainer::take_loss() {
   const double loss = losses_.finish();
   if (!std::isfinite(loss)) refuse_loss(loss, step);
   reporter_.loss(loss);
+  if (parts_.replicas != nullptr) parts_.replicas->loss(loss);
 }
 
 void Trainer::end_epoch() {
@@ -249,8 +272,9 @@ Metrics Trainer::validate() {
   for (std::size_t step = 0; step < parts_.validation_data->steps_per_epoch(); ++step) {
     const DeviceBatch batch = parts_.inputs.take_uncounted(*parts_.validation_data->next());
     if (batch.count() == 0) continue;
-    const at::Tensor output = runner.forward(parts_.model.root(), batch.inputs,
-                                             pass_key(parts_.spec, progress_.steps_done, batch, false));
+    const models::PassKey key = pass_key(parts_.spec, progress_.steps_done, batch, false);
+    at::Tensor output = parts_.strategy.evaluate(batch.inputs, key);
+    if (!output.defined()) output = runner.forward(parts_.model.root(), batch.inputs, key);
     tally.add(output, batch.targets, models::loss_of(parts_.loss, output, batch.targets, 1.0), 1.0);
   }
   const Metrics total = tally.total();

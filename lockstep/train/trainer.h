@@ -19,6 +19,8 @@
 
 namespace lockstep::train {
 
+class Replicas;
+
 // What the loop works with; everything outlives it.
 struct TrainerParts {
   const record::RunSpec& spec;
@@ -38,6 +40,7 @@ struct TrainerParts {
   Checkpointer& checkpointer;
   Agreement& agreement;
   const Disturbances& disturbances;
+  Replicas* replicas = nullptr;  // dp; they are reported with the steps
 };
 
 enum class Ending { finished, interrupted };
@@ -60,6 +63,8 @@ class Trainer {
   at::Tensor run_part(const DeviceBatch& part, std::int64_t own_samples, bool first, bool last);
   void update();
   void end_step(const DeviceBatch& batch, const at::Tensor& loss);
+  void begin_step();
+  void report_step(const DeviceBatch& batch);
   void take_loss();
   void end_epoch();
   Metrics validate();

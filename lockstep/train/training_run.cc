@@ -5,13 +5,14 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
-#include "lockstep/measure/bandwidth.h"
 #include "lockstep/models/weights.h"
 #include "lockstep/parallel/statistics_channel.h"
 #include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/catalogue_resolve.h"
+#include "lockstep/train/replicas.h"
 #include "lockstep/train/run_trace.h"
 #include "lockstep/train/started.h"
+#include "lockstep/train/totals.h"
 
 namespace lockstep::train {
 namespace {
@@ -23,9 +24,9 @@ std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec, para
   return spec.measure ? compute.step_timer(listener) : measure::bare_step_timer();
 }
 
-measure::UtilisationOptions utilisation_options() {
+measure::UtilisationOptions utilisation_options(const record::RunSpec& spec) {
   measure::UtilisationOptions options;
-  options.cores = at::get_num_threads();
+  options.cores = at::get_num_threads() * static_cast<int>(spec.workers) / record::processes_of(spec);
   return options;
 }
 
@@ -48,7 +49,9 @@ std::uint64_t loader_bytes(const record::RunSpec& spec, const data::SampleSet& s
   const auto sample = static_cast<std::uint64_t>(input.channels) * static_cast<std::uint64_t>(input.height) *
                       static_cast<std::uint64_t>(input.width) * sizeof(float);
   const std::uint64_t images = set.task == record::Task::restoration ? 2 : 1;  // noisy and clean
-  return batches * static_cast<std::uint64_t>(record::batch_sizes(spec).per_worker) * sample * images;
+  const record::BatchSizes batch = record::batch_sizes(spec);
+  const std::int64_t rows = spec.strategy == "dp" ? batch.global : batch.per_worker;
+  return batches * static_cast<std::uint64_t>(rows) * sample * images;
 }
 
 AgreementOptions agreement_options(const record::RunSpec& spec, double trained_seconds) {
@@ -58,23 +61,6 @@ AgreementOptions agreement_options(const record::RunSpec& spec, double trained_s
     options.stop_after = base::from_seconds(std::max(0.0, spec.max_time->count - trained_seconds));
   if (spec.checkpoint_time) options.checkpoint_every = base::from_seconds(spec.checkpoint_time->count);
   return options;
-}
-
-record::LedgerLine line_of(const measure::LedgerRow& row, int rank) {
-  // A collective's payload is counted once, by rank 0; what one rank does alone, by that rank.
-  const bool alone =
-      row.collective == measure::Collective::send || row.collective == measure::Collective::receive;
-  record::LedgerLine line;
-  line.rank = rank;
-  line.purpose = name_of(row.purpose);
-  line.collective = name_of(row.collective);
-  line.link = row.link;
-  if (rank == 0 || alone) line.payload_bytes = row.payload_bytes;
-  line.wire_bytes = row.wire_bytes;
-  line.messages = row.messages;
-  line.busy_seconds = base::to_seconds(row.busy);
-  if (row.estimated) line.estimated = true;
-  return line;
 }
 
 }  // namespace
@@ -91,8 +77,11 @@ TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog
       trace_(spec_.trace ? make_trace_recorder(place.clock, session.group()) : nullptr),
       compute_(parallel::compute_queue(placement_.device)),
       timer_(make_timer(spec_, *compute_, trace_.get())),
-      utilisation_(utilisation_options()) {
+      utilisation_(utilisation_options(spec_)) {
   if (trace_ != nullptr) session_.ledger().listen(*trace_);
+  if (spec_.strategy == "dp")
+    replicas_ = std::make_unique<Replicas>(
+        ReplicasOptions{spec_, place_.directory, place_.clock, session_, *timer_, place_.disturbances});
 }
 
 TrainingRun::~TrainingRun() = default;
@@ -113,7 +102,7 @@ void TrainingRun::load_data() {
 }
 
 void TrainingRun::open_communicator() {
-  if (session_.group().world == 1) return;
+  if (spec_.strategy == "single" || spec_.backend == "local") return;
   comm::OpenOptions options;
   options.timeout = base::from_seconds(spec_.timeout.count);
   options.channel = "train";
@@ -132,28 +121,42 @@ std::unique_ptr<comm::Communicator> TrainingRun::open_agreement_channel(comm::Op
   return session_.open(group.local_world == group.world ? "shm" : "gloo", options);
 }
 
-void TrainingRun::build() {
+Network TrainingRun::make_network(models::StatisticsExchange* statistics) const {
+  const measure::UseScope use(measure::Use::parameters);
   const models::LayerOptions options = layer_options(spec_, placement_);
-  if (communicator_ != nullptr && spec_.buffers == "sync") {
-    statistics_ = std::make_unique<parallel::StatisticsChannel>(*communicator_, *timer_);
-    layers_ = std::make_unique<models::SyncLayers>(options, *statistics_);
-  } else {
-    layers_ = models::standard_layers(options);
-  }
-  {
-    const measure::UseScope use(measure::Use::parameters);
-    network_ = build_network(spec_, train_set_->classes, *layers_);
-  }
+  const std::unique_ptr<models::LayerFactory> layers =
+      statistics != nullptr ? std::make_unique<models::SyncLayers>(options, *statistics)
+                            : models::standard_layers(options);
+  return build_network(spec_, train_set_->classes, *layers);
+}
+
+models::StatisticsExchange* TrainingRun::open_statistics() {
+  if (replicas_ != nullptr) return replicas_->statistics(0);
+  if (communicator_ == nullptr || spec_.buffers != "sync") return nullptr;
+  statistics_ = std::make_unique<parallel::StatisticsChannel>(*communicator_, *timer_);
+  return statistics_.get();
+}
+
+const parallel::ReplicaSource* TrainingRun::replica_source() {
+  if (replicas_ == nullptr) return nullptr;
+  return &replicas_->source(
+      [this](models::StatisticsExchange* statistics) { return make_network(statistics).model; });
+}
+
+void TrainingRun::build() {
+  network_ = make_network(open_statistics());
   sleeper_ = slow_down(network_->model, place_.disturbances);
   for (const std::string& remark : network_->remarks) events_.write(record::WarningEvent{remark});
-  strategy_ = parallel::make_strategy(
-      {spec_, network_->model, network_->loss, communicator_.get(), *compute_, *timer_, memory_});
+  strategy_ = parallel::make_strategy({spec_, network_->model, network_->loss, communicator_.get(), *compute_,
+                                       *timer_, memory_, replica_source()});
   optimizer_ = make_optimizer(spec_);
   strategy_->begin();
 }
 
 void TrainingRun::announce() {
-  events_.write(started_event(spec_, train_set_->classes, placement_));
+  const record::StartedEvent started = started_event(spec_, train_set_->classes, placement_);
+  if (replicas_ != nullptr) replicas_->announce(started);
+  events_.write(started);
   events_.flush();
 }
 
@@ -174,30 +177,45 @@ Ending TrainingRun::train() {
   Agreement agreement(std::move(agreement_channel_), agreement_options(spec_, from.train_seconds));
   Trainer trainer({spec_, network_->model, network_->loss, *strategy_, *optimizer_, schedule, *train_data,
                    validation_data.get(), inputs, communicator_.get(), *compute_, *timer_, session_.ledger(),
-                   events_, checkpointer, agreement, place_.disturbances},
+                   events_, checkpointer, agreement, place_.disturbances, replicas_.get()},
                   from);
   utilisation_.start();
-  const Ending ending = trainer.run();
+  const Ending ending = run_to_the_end(trainer);
   utilisation_.stop();
   conclude(trainer, ending);
   return ending;
 }
 
+// Operations that are in flight when training fails use memory that is about to go.
+Ending TrainingRun::run_to_the_end(Trainer& trainer) {
+  try {
+    return trainer.run();
+  } catch (...) {
+    stop_communicating();
+    throw;
+  }
+}
+
+void TrainingRun::stop_communicating() noexcept {
+  if (communicator_ == nullptr) return;
+  communicator_->abort("this rank has failed");
+  try {
+    communicator_->queue().drain();
+  } catch (...) {  // that they failed is known
+  }
+}
+
 void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
   warn_about_other(trainer);
+  report_memory();  // whole tensors, which are needed from here on, are not what training took
   strategy_->settle();
   report_utilisation();
-  report_ledger();
-  report_memory();
-  if (trace_ != nullptr)
-    write_run_trace(*trace_, {*spec_.trace, place_.directory}, session_.group(), communicator_.get(),
-                    events_);
+  report_totals();
   if (ending == Ending::interrupted) {
-    events_.write(record::FailedEvent{
+    end(record::FailedEvent{
         "interrupted",
         fmt::format("interrupted after step {}; a checkpoint is in {}. Go on with --resume.",
                     trainer.progress().steps_done, (place_.directory / "checkpoints").string())});
-    events_.flush();
     return;
   }
   export_weights();
@@ -206,8 +224,29 @@ void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
   finished.wall_seconds.train = trainer.progress().train_seconds;
   finished.wall_seconds.validate = trainer.progress().validate_seconds;
   finished.target = trainer.target();
-  events_.write(finished);
+  end(finished);
+}
+
+void TrainingRun::end(const record::EventBody& last) {
+  if (replicas_ != nullptr) replicas_->end(last);
+  events_.write(last);
   events_.flush();
+}
+
+// The group of those that report: replicas are ranks there.
+comm::Group TrainingRun::reporting_group() const {
+  comm::Group group = session_.group();
+  if (replicas_ != nullptr) group.world = replicas_->count();
+  return group;
+}
+
+void TrainingRun::report_totals() {
+  const comm::Group group = reporting_group();
+  std::optional<TracePlace> trace;
+  if (trace_ != nullptr) trace = TracePlace{*spec_.trace, place_.directory};
+  if (replicas_ != nullptr) replicas_->report_totals(trace);
+  events_.write(ledger_event(session_.ledger(), group.rank, group.world));
+  if (trace) write_run_trace(*trace_, *trace, group, communicator_.get(), events_);
 }
 
 // The design's bound on what no span explains; small models have less to divide it by.
@@ -224,29 +263,9 @@ void TrainingRun::report_utilisation() {
     events_.write(record::UtilisationEvent{sample.percent});
 }
 
-void TrainingRun::report_ledger() {
-  record::LedgerEvent event;
-  const std::vector<measure::LedgerRow> rows = session_.ledger().rows();
-  for (const measure::LedgerRow& row : rows) event.rows.push_back(line_of(row, session_.group().rank));
-  const auto bandwidth =
-      measure::collective_bandwidth(rows, measure::Purpose::gradient, session_.group().world);
-  if (bandwidth) {
-    event.algorithm_bandwidth = bandwidth->algorithm;
-    event.bus_bandwidth = bandwidth->bus;
-  }
-  events_.write(event);
-}
-
 void TrainingRun::report_memory() {
   if (placement_.device.is_cuda()) return;  // the account counts memory of the host
-  record::MemoryEvent event;
-  event.peak_bytes = memory_.peak_bytes();
-  const measure::BytesByUse by_use = memory_.by_use_at_peak();
-  for (int use = 0; use < measure::kUseCount; ++use)
-    event.by_use[std::string(name_of(static_cast<measure::Use>(use)))] =
-        by_use[static_cast<std::size_t>(use)];
-  event.cap_bytes = memory_.cap_bytes();
-  events_.write(event);
+  events_.write(memory_event(memory_));
 }
 
 void TrainingRun::export_weights() {

@@ -39,9 +39,16 @@ class TrainingRun {
   void open_communicator();
   std::unique_ptr<comm::Communicator> open_agreement_channel(comm::OpenOptions options);
   void build();
+  Network make_network(models::StatisticsExchange* statistics) const;
+  models::StatisticsExchange* open_statistics();
+  const parallel::ReplicaSource* replica_source();
   Ending train();
+  Ending run_to_the_end(Trainer& trainer);
+  void stop_communicating() noexcept;
   void conclude(const Trainer& trainer, Ending ending);
-  void report_ledger();
+  void end(const record::EventBody& last);
+  comm::Group reporting_group() const;
+  void report_totals();
   void report_memory();
   void report_utilisation();
   void warn_about_other(const Trainer& trainer);
@@ -65,7 +72,7 @@ class TrainingRun {
   std::shared_ptr<const data::SampleSet> train_set_;
   std::shared_ptr<const data::SampleSet> validation_set_;
   std::unique_ptr<models::StatisticsExchange> statistics_;
-  std::unique_ptr<models::LayerFactory> layers_;
+  std::unique_ptr<Replicas> replicas_;  // dp only
   std::optional<Network> network_;
   std::unique_ptr<models::UnitHooks> sleeper_;
   std::unique_ptr<parallel::Strategy> strategy_;

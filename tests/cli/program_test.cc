@@ -15,8 +15,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const char* const kCommands[] = {"train", "bench",    "doctor", "models",
-                                 "data",  "backends", "runs",   "completion"};
+const char* const kCommands[] = {"train", "bench",    "fit",  "doctor",    "models",
+                                 "data",  "backends", "runs", "completion"};
 
 TEST(Program, help_of_the_program_and_of_every_command_leads_with_examples) {
   std::vector<std::string> lines = {"--help", "-h"};

@@ -34,12 +34,15 @@ Combination run(const char* strategy, const char* backend, const char* device, i
 INSTANTIATE_TEST_SUITE_P(
     Rules, RefusedCombination,
     ::testing::Values(
-        Refused{run("zero1", "shm", "cpu"), "strategy", "does not have it yet", "strategy ddp"},
+        Refused{run("zero1", "gloo", "cpu", 2, 1, "torch"), "strategy", "PyTorch has no such", "ddp"},
         Refused{run("horovod", "gloo", "cpu", 2, 1, "torch"), "strategy", "PyTorch has no such", "ddp"},
         Refused{run("single", "local", "cpu", 2), "strategy", "one worker", "ddp, or workers 1"},
         Refused{run("dp", "nccl", "cuda", 2, 1, "torch"), "backend", "local only", "backend local"},
         Refused{run("dp", "local", "cuda", 2, 2, "torch"), "strategy", "2 hosts", "ddp over backend gloo"},
         Refused{run("dp", "local", "cpu", 2, 1, "torch"), "strategy", "needs GPUs", "ddp"},
+        Refused{run("dp", "shm", "cpu"), "backend", "local only", "backend local"},
+        Refused{run("dp", "gloo", "cpu", 4), "backend", "local only", "backend local"},
+        Refused{run("dp", "local", "cuda"), "device", "compute on cores", "device cpu"},
         Refused{run("ddp", "local", "cpu"), "backend", "inside one process", "backend shm"},
         Refused{run("ddp", "nccl", "cpu"), "backend", "GPUs only", "backend shm, or device cuda"},
         Refused{run("ddp", "shm", "cuda"), "backend", "memory of the host", "backend nccl"},
@@ -56,7 +59,8 @@ TEST(Combinations, that_work_are_not_refused) {
   for (const Combination& good :
        {run("single", "local", "cpu", 1), run("single", "shm", "cpu", 1), run("ddp", "shm", "cpu"),
         run("ddp", "gloo", "cpu", 4, 2), run("ddp", "mpi", "cpu"), run("ddp", "nccl", "cuda"),
-        run("ddp", "gloo", "cuda", 2, 1, "torch"), run("dp", "local", "cuda", 2, 1, "torch"),
+        run("dp", "local", "cpu", 3), run("ddp", "gloo", "cuda", 2, 1, "torch"),
+        run("dp", "local", "cuda", 2, 1, "torch"),
         run("ddp", "shm", "cpu", 2, 1, "lockstep", "mine.pt", "road")}) {
     EXPECT_TRUE(problems_of(good).empty())
         << good.strategy << " over " << good.backend << " on " << good.device;
@@ -85,6 +89,23 @@ TEST(Catalogue, has_distinct_names_and_a_description_for_each_entry) {
   for (const auto& entry : backend_entries()) EXPECT_FALSE(entry.description.empty());
   for (const auto& entry : device_entries()) EXPECT_FALSE(entry.description.empty());
   EXPECT_EQ(strategy_entries().size(), 7u);
+}
+
+TEST(Catalogue, says_how_dp_works_in_two_lines_and_what_it_sends_and_keeps) {
+  const StrategyEntry* dp = find_entry(strategy_entries(), "dp");
+  EXPECT_EQ(std::count(dp->explanation.begin(), dp->explanation.end(), '\n'), 1);
+  EXPECT_FALSE(dp->sends.empty());
+  EXPECT_FALSE(dp->keeps.empty());
+}
+
+TEST(Dp, computes_on_cores_unless_told_otherwise_and_is_one_process) {
+  RunSpec spec;
+  spec.strategy = "dp";
+  spec.workers = 3;
+  EXPECT_EQ(resolve(spec, {1, 8}).device, "cpu");
+  EXPECT_EQ(processes_of(spec), 1);
+  spec.strategy = "ddp";
+  EXPECT_EQ(processes_of(spec), 3);
 }
 
 TEST(BatchSizes, follow_whichever_of_the_two_is_given) {

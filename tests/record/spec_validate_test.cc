@@ -53,6 +53,16 @@ TEST(SpecValidation, refuses_targets_that_cannot_be_measured) {
               HasSubstr("validate_every 1"));
 }
 
+TEST(SpecValidation, refuses_what_makes_no_sense_with_dp) {
+  EXPECT_EQ(complaint({{"strategy", "dp"}, {"workers", "3"}, {"keep_originals", "true"}}), "(no complaint)");
+  EXPECT_EQ(complaint({{"strategy", "dp"}, {"workers", "3"}, {"buffers", "sync"}}), "(no complaint)");
+  for (const char* buffers : {"local", "average"})
+    EXPECT_THAT(complaint({{"strategy", "dp"}, {"buffers", buffers}}), HasSubstr("first replica's buffers"));
+  EXPECT_THAT(complaint({{"strategy", "dp"}, {"overlap", "on"}}), HasSubstr("overlap off"));
+  EXPECT_THAT(complaint({{"strategy", "ddp"}, {"threaded_scatter", "true"}}),
+              HasSubstr("threaded_scatter 'true' is refused: it is a switch of strategy dp"));
+}
+
 TEST(SpecValidation, checks_the_models_options_by_name) {
   EXPECT_THAT(complaint({{"model", "vit"}, {"model_options", "widht=8"}}),
               HasSubstr("The nearest that works: width."));

@@ -41,8 +41,9 @@ class Feed:
             self.prepare()
 
     def order(self, epoch):
-        if not self.train:
+        if not self.train or self.spec.shuffle == "none":
             return np.arange(len(self.set))
+        epoch = 0 if self.spec.shuffle == "once" else epoch
         if epoch not in self.orders:
             self.orders = {epoch: shuffled_order(len(self.set), self.spec.seed, epoch)}
         return self.orders[epoch]

@@ -84,9 +84,13 @@ std::string text_of_all(const Console& console) {
   std::string text;
   for (const record::StrategyEntry& strategy : record::strategy_entries()) text += text_of(strategy, console);
   return text +
-         "P: bytes of the trained parameters; B: bytes of the model's buffers; N: workers. Payload bytes, "
-         "counted\n"
-         "once per collective; what a rank puts on the wire is in `lockstep train`'s ledger.\n";
+         "P: bytes of the trained parameters (W: of all); B: of the model's buffers; N: workers; K: tensors "
+         "of\n"
+         "optimiser state per parameter (sgd with momentum 1, adam 2); A: activations of a worker's share of "
+         "the\n"
+         "batch. Payload bytes, counted once per collective; what a rank puts on the wire is in the ledger "
+         "that\n"
+         "`lockstep train` prints.\n";
 }
 
 nlohmann::ordered_json json_of_all() {

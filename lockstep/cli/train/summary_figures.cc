@@ -62,6 +62,19 @@ std::string split_text(const record::StepFigures& steps, const Console& console)
   return table.empty() ? "" : table.text(console);
 }
 
+// dp's primitives, in the order in which they happen.
+std::string primitives_text(const record::StepFigures& steps, const Console& console) {
+  if (!steps.primitives_seconds || !steps.seconds) return "";
+  TextTable table({{"primitive", false}, {"mean"}, {"share"}});
+  for (const char* name : {"replicate", "scatter", "apply", "gather", "reduce"}) {
+    const auto found = steps.primitives_seconds->find(name);
+    if (found == steps.primitives_seconds->end()) continue;
+    table.add({name, seconds_text(found->second),
+               fmt::format("{:.1f} %", 100 * found->second / steps.seconds->mean)});
+  }
+  return table.empty() ? "" : table.text(console);
+}
+
 // Of held-out samples, by every worker's own model: the mean, and what lies between the best and the worst.
 std::string before_averaging_text(const record::EpochFigures& epoch) {
   if (!epoch.before_averaging || !epoch.before_averaging->val_loss) return "";
@@ -121,7 +134,7 @@ std::string steps_text(const RunRecord& record, const Console& console) {
   if (steps.flops_per_second) text += fmt::format(", {:.3g} GFLOP/s", *steps.flops_per_second / 1e9);
   if (steps.share_of_peak) text += fmt::format(" ({:.0f} % of peak)", 100 * *steps.share_of_peak);
   if (steps.samples_per_second) text += "\n";
-  return text + split_text(steps, console);
+  return text + split_text(steps, console) + primitives_text(steps, console);
 }
 
 std::string communication_text(const RunRecord& record, const Console& console) {

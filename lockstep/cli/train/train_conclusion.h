@@ -1,25 +1,15 @@
 // The end of `lockstep train`: the record is made, kept and printed.
 #pragma once
 
-#include <optional>
-
-#include "lockstep/base/clock.h"
 #include "lockstep/cli/console.h"
 #include "lockstep/cli/train/train_options.h"
-#include "lockstep/lab/run_directory.h"
-#include "lockstep/launch/launcher.h"
+#include "lockstep/lab/run_execution.h"
 
 namespace lockstep::cli {
 
-// What is known when the ranks have ended.
-struct TrainOutcome {
-  launch::LaunchResult result;
-  base::Nanoseconds total{0};  // of the whole command
-};
-
 // Returns the command's exit code: the run's, or 1 for a run whose ranks ended well without having finished.
 // Throws StoreError, after the results were printed, when the record cannot be kept.
-int conclude_training(const TrainOptions& options, const lab::RunDirectory& run, const TrainOutcome& outcome,
-                      const Console& console);
+int conclude_training(const TrainOptions& options, const lab::RunDirectory& run,
+                      const lab::RunOutcome& outcome, const Console& console);
 
 }  // namespace lockstep::cli

@@ -17,8 +17,7 @@ struct TrainPlan {
   record::BatchSizes batch{};
   record::ImageShape input;
 
-  // How many processes train: strategy dp has its replicas in one.
-  int processes() const { return spec.strategy == "dp" ? 1 : static_cast<int>(spec.workers); }
+  int processes() const { return record::processes_of(spec); }
 };
 
 // Under another launcher `identity` says how many workers there are. Throws ConfigError for a spec that

@@ -9,6 +9,7 @@
 #include "lockstep/comm/session.h"
 #include "lockstep/measure/torch/counting_allocator.h"
 #include "lockstep/train/failure.h"
+#include "lockstep/train/replicas.h"
 #include "lockstep/train/same_run.h"
 #include "lockstep/train/training_run.h"
 #include "lockstep/train/worker/arguments.h"
@@ -62,7 +63,7 @@ Ending run_rank(comm::Session& session, const record::RunSpec& spec,
   const auto memory = std::make_shared<measure::MemoryAccount>(
       spec.device_memory ? std::optional(spec.device_memory->count) : std::nullopt);
   measure::install_counting_allocator(memory);
-  return report_failures(events, [&] { return TrainingRun(place, session, events, *memory).run(); });
+  return report_failures(events, spec, [&] { return TrainingRun(place, session, events, *memory).run(); });
 }
 
 }  // namespace
@@ -74,7 +75,11 @@ int train_command(const Words& words) {
                                                     : std::filesystem::path(arguments.need("--spec"));
   const record::RunSpec spec = read_stored_spec(spec_path);
   hold_back_signals();
-  if (spec.threads) at::set_num_threads(static_cast<int>(*spec.threads));
+  if (spec.strategy == "dp") {
+    at::set_num_threads(replica_threads(spec));
+  } else if (spec.threads) {
+    at::set_num_threads(static_cast<int>(*spec.threads));
+  }
   const comm::Registry registry(comm::default_plugin_directory());
   comm::SessionOptions options;
   options.timeout = base::from_seconds(spec.timeout.count);

@@ -40,6 +40,14 @@ const std::vector<Case>& cases() {
        "--augment crop"},
       {"workers_that_step_alone_over_shm",
        "--model lenet5 --backend shm --strategy localsgd --local-steps 7 --learning-rate 0.005"},
+      {"zero1_adam_clipping_over_gloo",
+       "--model lenet5 --strategy zero1 --backend gloo --optimizer adam --learning-rate 0.001 --clip-norm 1"},
+      {"zero3_adam_of_three_workers_over_shm",
+       "--model lenet5 --strategy zero3 --backend shm --workers 3 --optimizer adam --learning-rate 0.001 "
+       "--clip-norm 1"},
+      {"zero3_buffers_of_each_worker_recomputed_over_gloo",
+       "--model resnet18-cifar --model-options width=8 --image-size 16 --strategy zero3 --buffers local "
+       "--backend gloo --recompute true"},
       {"three_workers_over_shm", "--model lenet5 --backend shm --workers 3 --overlap on"},
   };
   return all;

@@ -1,0 +1,78 @@
+// The part of StudyState that climbs a ladder: value by value along one axis, while it pays.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lockstep/base/statistics.h"
+#include "lockstep/lab/study_state.h"
+
+namespace lockstep::lab {
+
+std::size_t StudyState::value_index(std::size_t cell) const {
+  const Ladder& ladder = *plan_.study.ladder;
+  const auto axis = std::find_if(plan_.study.axes.begin(), plan_.study.axes.end(),
+                                 [&](const Axis& a) { return a.name == ladder.axis; });
+  if (axis == plan_.study.axes.end()) return 0;
+  const std::string label = plan_.cells[cell].cell.at(ladder.axis);
+  const auto value = std::find_if(axis->values.begin(), axis->values.end(),
+                                  [&](const AxisValue& v) { return v.label == label; });
+  return static_cast<std::size_t>(value - axis->values.begin());
+}
+
+// The cell with the next lower value, all else equal, among those that can run.
+std::optional<std::size_t> StudyState::rung_below(std::size_t cell) const {
+  const auto elsewhere = [&](std::size_t index) {
+    std::vector<AxisPoint> point = plan_.cells[index].cell.point;
+    std::erase_if(point, [&](const AxisPoint& at) { return at.axis == plan_.study.ladder->axis; });
+    return point;
+  };
+  std::optional<std::size_t> below;
+  for (std::size_t other = 0; other < plan_.cells.size(); ++other) {
+    if (!plan_.cells[other].cannot_run.empty() || value_index(other) >= value_index(cell)) continue;
+    if (elsewhere(other) != elsewhere(cell)) continue;
+    if (!below || value_index(other) > value_index(*below)) below = other;
+  }
+  return below;
+}
+
+std::optional<double> StudyState::ladder_mean(std::size_t cell) const {
+  std::vector<double> figures;
+  for (const auto& [repeat, run] : runs_[cell])
+    if (run.ladder_figure) figures.push_back(*run.ladder_figure);
+  return figures.empty() ? std::nullopt : std::optional(base::mean(figures));
+}
+
+CellEnd StudyState::ladder_end(std::size_t cell) const {
+  if (!plan_.study.ladder) return {};
+  const Ladder& ladder = *plan_.study.ladder;
+  const std::optional<std::size_t> below = rung_below(cell);
+  if (!below || !runs_[cell].empty()) return {};
+  const std::string label = plan_.cells[*below].cell.at(ladder.axis);
+  const CellEnd lower = end_of(*below);
+  if (lower.kind == EndKind::out_of_memory || lower.kind == EndKind::ladder_ended ||
+      lower.kind == EndKind::failed)
+    return {EndKind::ladder_ended,
+            fmt::format("not climbed: {} {} ended there ({})", ladder.axis, label, lower.text)};
+  const auto before = rung_below(*below);
+  const auto here = ladder_mean(*below), lower_still = before ? ladder_mean(*before) : std::nullopt;
+  const auto axis = std::find_if(plan_.study.axes.begin(), plan_.study.axes.end(),
+                                 [&](const Axis& a) { return a.name == ladder.axis; });
+  const auto always = std::find_if(axis->values.begin(), axis->values.end(),
+                                   [&](const AxisValue& v) { return v.label == ladder.always; });
+  if (value_index(cell) <= static_cast<std::size_t>(always - axis->values.begin())) return {};
+  if (!here || !lower_still || *lower_still <= 0) return {};
+  const double gain = *here / *lower_still - 1;
+  if (gain >= ladder.least_gain) return {};
+  return {EndKind::ladder_ended,
+          fmt::format("not climbed: {} {} gained {:.1f} % in {}, less than {:.0f} %", ladder.axis, label,
+                      100 * gain, ladder.figure, 100 * ladder.least_gain)};
+}
+
+// A rung above the ones that always run waits for the one below it.
+bool StudyState::waits_for_ladder(std::size_t cell) const {
+  if (!plan_.study.ladder) return false;
+  const std::optional<std::size_t> below = rung_below(cell);
+  return below && runs_[*below].empty() && !end_of(*below).ended();
+}
+
+}  // namespace lockstep::lab

@@ -1,0 +1,147 @@
+#include "lockstep/train/memory_need.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "lockstep/base/text.h"
+#include "lockstep/base/units.h"
+#include "lockstep/models/describe.h"
+#include "lockstep/record/catalogue_input.h"
+#include "lockstep/record/catalogue_models.h"
+#include "lockstep/record/catalogue_resolve.h"
+#include "lockstep/train/network.h"
+#include "lockstep/train/optimizer.h"
+
+namespace lockstep::train {
+namespace {
+
+std::uint64_t divided(std::uint64_t whole, std::int64_t by) {
+  const auto n = static_cast<std::uint64_t>(by);
+  return (whole + n - 1) / n;
+}
+
+std::int64_t rows_of(const record::RunSpec& spec) {
+  return static_cast<std::int64_t>(
+      divided(static_cast<std::uint64_t>(record::batch_sizes(spec).per_worker), spec.accumulate));
+}
+
+std::uint64_t activation_bytes(const models::Model& sketch, std::int64_t rows) {
+  const models::CostAccount costs = models::trace_batch(sketch, rows);
+  std::int64_t largest = 0;
+  for (const models::UnitCost& unit : costs.units()) {
+    std::int64_t elements = 1;
+    for (const std::int64_t size : unit.output_sizes) elements *= size;
+    largest = std::max(largest, elements);
+  }
+  const auto each = static_cast<std::int64_t>(sketch.parameters().front().tensor.element_size());
+  return static_cast<std::uint64_t>(costs.activation_bytes() + 2 * largest * each);
+}
+
+std::uint64_t batch_bytes(const record::RunSpec& spec) {
+  const auto batches = static_cast<std::uint64_t>(spec.loader_threads == 0 ? 1 : spec.prefetch + 1);
+  return batches * static_cast<std::uint64_t>(record::batch_sizes(spec).per_worker) *
+         record::input_shape(spec).elements() * sizeof(float);
+}
+
+// The largest layer is gathered with the next one, and its gradient is there with the one before.
+std::uint64_t two_layers(const models::Model& sketch) {
+  std::uint64_t largest = 0;
+  for (const models::NamedTensor& named : sketch.parameters())
+    largest = std::max<std::uint64_t>(largest, named.tensor.nbytes());
+  return 2 * largest;
+}
+
+void add_model_state(const record::RunSpec& spec, const models::Model& sketch, MemoryNeed& need) {
+  std::uint64_t bytes = 0;
+  for (const models::NamedTensor& named : sketch.parameters()) bytes += named.tensor.nbytes();
+  const auto kinds = static_cast<std::uint64_t>(make_optimizer(spec)->state_tensors());
+  const bool everything = spec.strategy == "zero3", state = everything || spec.strategy == "zero1";
+  need.parameters = everything ? divided(bytes, spec.workers) + two_layers(sketch) : bytes;
+  need.gradients = everything ? divided(bytes, spec.workers) + two_layers(sketch) : bytes;
+  need.optimizer = kinds * (state ? divided(bytes, spec.workers) : bytes);
+}
+
+// One cure: what to say, and the spec it makes.
+struct Cure {
+  std::string text;
+  record::RunSpec spec;
+};
+
+// The cheapest first: the same worker, then more of them.
+std::vector<Cure> cures_of(const record::RunSpec& spec) {
+  std::vector<Cure> cures;
+  const std::int64_t batch = record::batch_sizes(spec).per_worker;
+  for (std::int64_t parts = 2 * spec.accumulate; parts <= batch && parts <= 64; parts *= 2) {
+    record::RunSpec other = spec;
+    other.accumulate = parts;
+    cures.push_back({fmt::format("--accumulate {} (the same update, in parts)", parts), other});
+  }
+  for (const std::string strategy : {"ddp", "zero1", "zero3"}) {
+    record::RunSpec other = spec;
+    other.workers = 2 * spec.workers;
+    other.strategy = strategy;
+    other.batch_size.reset();
+    other.global_batch = record::batch_sizes(spec).global;
+    cures.push_back(
+        {fmt::format("--workers {} --strategy {} --global-batch {} (half the batch each{})", other.workers,
+                     strategy, *other.global_batch, strategy == "ddp" ? "" : ", optimiser state divided"),
+         other});
+  }
+  return cures;
+}
+
+// The first of each kind that fits by the estimate.
+std::vector<std::string> fitting_cures(const record::RunSpec& spec, std::uint64_t cap_bytes) {
+  std::vector<std::string> texts;
+  bool in_parts = false, on_more = false;
+  for (const Cure& cure : cures_of(spec)) {
+    bool& had = cure.spec.workers == spec.workers ? in_parts : on_more;
+    if (had || estimated_need(cure.spec).total() > cap_bytes) continue;
+    had = true;
+    texts.push_back(cure.text);
+  }
+  return texts;
+}
+
+std::string cure_text(const record::RunSpec& spec, const MemoryNeed& need, std::uint64_t cap_bytes) {
+  std::vector<std::string> cures = fitting_cures(spec, cap_bytes);
+  if (!spec.recompute && need.activations > need.model_state())
+    cures.emplace_back("--recompute (activations dropped and computed again)");
+  if (cures.empty()) cures.emplace_back("--strategy zero3 on more workers, or a smaller model");
+  return base::join(cures, "; ");
+}
+
+bool can_be_estimated(const record::RunSpec& spec) {
+  return spec.device == "cpu" && !record::is_model_file(spec.model);
+}
+
+}  // namespace
+
+MemoryNeed estimated_need(const record::RunSpec& spec) {
+  const Placement placement = placement_of(spec, 0);
+  const models::Model sketch =
+      models::sketch_model(spec.model, model_options(spec, 0), layer_options(spec, placement));
+  MemoryNeed need;
+  add_model_state(spec, sketch, need);
+  need.activations = activation_bytes(sketch, rows_of(spec));
+  need.batches = batch_bytes(spec);
+  return need;
+}
+
+measure::OutOfMemory with_cures(const measure::OutOfMemory& refusal, const record::RunSpec& spec) {
+  if (!can_be_estimated(spec) || refusal.cap_bytes() == 0) return refusal;
+  const MemoryNeed need = estimated_need(spec);
+  const std::uint64_t needed =
+      spec.recompute ? refusal.needed_bytes() : std::max(need.total(), refusal.needed_bytes());
+  return {needed, refusal.cap_bytes(),
+          fmt::format("{} A step needs about {}, and the cap is {}. The cheapest cures: {}. `lockstep fit` "
+                      "tries them.",
+                      refusal.what(), base::format_bytes(needed), base::format_bytes(refusal.cap_bytes()),
+                      cure_text(spec, need, refusal.cap_bytes()))};
+}
+
+}  // namespace lockstep::train

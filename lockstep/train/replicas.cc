@@ -1,0 +1,188 @@
+#include "lockstep/train/replicas.h"
+
+#include <ATen/ATen.h>
+
+#include "lockstep/comm/local/local_backend.h"
+#include "lockstep/comm/wrappers/recording.h"
+#include "lockstep/device/cgroup_limits.h"
+#include "lockstep/device/cpu_placement.h"
+#include "lockstep/parallel/statistics_channel.h"
+#include "lockstep/train/failure.h"
+#include "lockstep/train/totals.h"
+
+namespace lockstep::train {
+namespace {
+
+device::CpuPlacement placement_on_cores(const record::RunSpec& spec) {
+  return device::place_workers(device::usable_topology(), static_cast<int>(spec.workers),
+                               device::cgroup_limits().cpu_quota);
+}
+
+std::optional<std::uint64_t> cap_of(const record::RunSpec& spec) {
+  return spec.device_memory ? std::optional(spec.device_memory->count) : std::nullopt;
+}
+
+comm::Group group_of(const ReplicasOptions& options, int replica) {
+  const int world = static_cast<int>(options.spec.workers);
+  return {replica, world, replica, world, options.session.group().host};
+}
+
+std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec, measure::SpanListener* listener) {
+  return spec.measure ? measure::host_step_timer(listener) : measure::bare_step_timer();
+}
+
+}  // namespace
+
+int replica_threads(const record::RunSpec& spec) {
+  return spec.threads ? static_cast<int>(*spec.threads) : placement_on_cores(spec).threads_per_worker;
+}
+
+struct Replicas::Other {
+  Other(const ReplicasOptions& options, int number)
+      : group(group_of(options, number)),
+        trace(options.spec.trace ? make_trace_recorder(options.clock, group) : nullptr),
+        timer(make_timer(options.spec, trace.get())),
+        memory(std::make_shared<measure::MemoryAccount>(cap_of(options.spec))),
+        events(options.directory / fmt::format("rank{}.jsonl", number), number, options.clock),
+        reporter(options.spec, ledger, events) {
+    if (trace != nullptr) ledger.listen(*trace);
+  }
+
+  comm::Group group;
+  measure::Ledger ledger;
+  std::unique_ptr<measure::TraceRecorder> trace;  // null: none is asked for
+  std::unique_ptr<measure::StepTimer> timer;
+  std::shared_ptr<measure::MemoryAccount> memory;
+  EventLog events;
+  StepReporter reporter;
+};
+
+Replicas::Replicas(const ReplicasOptions& options) : options_(options) {
+  disturbances_.push_back(options.first_disturbances);
+  for (int replica = 1; replica < count(); ++replica) {
+    disturbances_.push_back(disturbances_of(replica));
+    others_.push_back(std::make_unique<Other>(options, replica));
+  }
+  sleepers_.resize(static_cast<std::size_t>(count()));
+  communicators_ = open_group();
+  make_outfits();
+  if (options.spec.buffers == "sync") open_statistics();
+}
+
+Replicas::~Replicas() = default;
+
+measure::Ledger& Replicas::ledger(int replica) const {
+  return replica == 0 ? options_.session.ledger() : other(replica).ledger;
+}
+
+measure::StepTimer& Replicas::timer(int replica) const {
+  return replica == 0 ? options_.first_timer : *other(replica).timer;
+}
+
+// Each records into its replica's ledger, and ends with the run.
+std::vector<std::unique_ptr<comm::Communicator>> Replicas::open_group() const {
+  comm::OpenOptions open;
+  open.timeout = base::from_seconds(options_.spec.timeout.count);
+  open.boards = &options_.session.boards();
+  auto group = comm::open_local_group(count(), open);
+  for (int replica = 0; replica < count(); ++replica) {
+    const auto index = static_cast<std::size_t>(replica);
+    auto& opened = group[index];
+    opened = slow_down(std::move(opened), disturbances_[index]);
+    opened = options_.session.track(
+        std::make_unique<comm::RecordingCommunicator>(std::move(opened), ledger(replica)));
+  }
+  return group;
+}
+
+void Replicas::make_outfits() {
+  const device::CpuPlacement placement = placement_on_cores(options_.spec);
+  source_.threads = replica_threads(options_.spec);
+  for (int replica = 0; replica < count(); ++replica) {
+    const auto index = static_cast<std::size_t>(replica);
+    parallel::ReplicaOutfit outfit;
+    outfit.communicator = communicators_[index].get();
+    outfit.timer = &timer(replica);
+    if (replica > 0) outfit.memory = other(replica).memory;
+    outfit.cpus = placement.workers[index].cpus;
+    source_.outfits.push_back(std::move(outfit));
+  }
+  source_.on_failure = [this](int replica, const std::exception_ptr& error) { note_failure(replica, error); };
+  source_.abort_others = [this] {
+    for (comm::Communicator* channel : statistics_channels_) channel->abort("another replica failed");
+  };
+}
+
+void Replicas::open_statistics() {
+  auto group = open_group();
+  for (int replica = 0; replica < count(); ++replica) {
+    auto& channel = group[static_cast<std::size_t>(replica)];
+    statistics_channels_.push_back(channel.get());
+    statistics_.push_back(std::make_unique<parallel::StatisticsChannel>(std::move(channel), timer(replica)));
+  }
+}
+
+models::StatisticsExchange* Replicas::statistics(int replica) const {
+  return statistics_.empty() ? nullptr : statistics_[static_cast<std::size_t>(replica)].get();
+}
+
+const parallel::ReplicaSource& Replicas::source(
+    std::function<models::Model(models::StatisticsExchange*)> build) {
+  source_.build = [this, build = std::move(build)](int replica) {
+    const auto index = static_cast<std::size_t>(replica);
+    models::Model model = build(statistics(replica));
+    sleepers_[index] = slow_down(model, disturbances_[index]);
+    return model;
+  };
+  return source_;
+}
+
+// The record names the replica that failed as a rank; rank 0 ends the run.
+void Replicas::note_failure(int replica, const std::exception_ptr& error) const {
+  if (replica == 0) return;
+  try {
+    report_failures(other(replica).events, [&]() -> Ending { std::rethrow_exception(error); });
+  } catch (...) {  // it is thrown on by the strategy
+    return;
+  }
+}
+
+void Replicas::announce(const record::StartedEvent& started) {
+  for (const auto& other : others_) other->events.write(started);
+}
+
+void Replicas::begin_step(std::int64_t step) {
+  for (const auto& other : others_) other->timer->begin_step(step);
+}
+
+void Replicas::end_step(const StepFacts& facts, const std::vector<parallel::ReplicaStep>& steps) {
+  for (std::size_t index = 0; index < others_.size(); ++index) {
+    StepFacts own = facts;
+    own.samples = steps[index + 1].samples;
+    own.primitive_seconds = steps[index + 1].primitive_seconds;
+    others_[index]->timer->end_step();
+    others_[index]->reporter.ended(std::move(own));
+    others_[index]->reporter.splits(others_[index]->timer->take());
+  }
+}
+
+void Replicas::loss(double value) {
+  for (const auto& other : others_) other->reporter.loss(value);
+}
+
+void Replicas::report_totals(const std::optional<TracePlace>& trace) {
+  for (const auto& other : others_) {
+    other->events.write(ledger_event(other->ledger, other->group.rank, count()));
+    other->events.write(memory_event(*other->memory));
+    if (trace) write_run_trace(*other->trace, *trace, other->group, nullptr, other->events);
+  }
+}
+
+void Replicas::end(const record::EventBody& last) {
+  for (const auto& other : others_) {
+    other->events.write(last);
+    other->events.flush();
+  }
+}
+
+}  // namespace lockstep::train
