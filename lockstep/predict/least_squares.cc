@@ -49,8 +49,7 @@ double error_of(std::span<const Observation> observations, const std::vector<dou
   double squares = 0;
   for (const Observation& observation : observations) {
     double predicted = 0;
-    for (std::size_t i = 0; i < coefficients.size(); ++i)
-      predicted += coefficients[i] * observation.terms[i];
+    for (std::size_t i = 0; i < coefficients.size(); ++i) predicted += coefficients[i] * observation.terms[i];
     const double error = weight_of(observation) * (predicted - observation.value);
     squares += error * error;
   }

@@ -60,9 +60,9 @@ void fit_exposed(StepModel& model, std::span<const ScalingPoint> points) {
   std::vector<Observation> observations;
   for (const ScalingPoint& point : points)
     if (point.workers > 1)
-      observations.push_back({{bytes ? bytes_term(model, point.workers) : 0.0,
-                               messages ? 2.0 * (point.workers - 1) : 0.0},
-                              point.exposed_seconds});
+      observations.push_back(
+          {{bytes ? bytes_term(model, point.workers) : 0.0, messages ? 2.0 * (point.workers - 1) : 0.0},
+           point.exposed_seconds});
   if (observations.empty()) return;
   const std::vector<double> fitted = fit_non_negative(observations);
   model.seconds_per_byte = fitted[0];
@@ -137,8 +137,7 @@ std::optional<Projection> project(std::span<const ScalingPoint> points, Scaling 
   projection.measured_seconds = measured_at(kept, counts.back());
   projection.relative_error = projection.largest.step_seconds / projection.measured_seconds - 1;
   projection.full_model = fit_step(kept, scaling).value();
-  const double relative =
-      std::max(std::abs(projection.relative_error), spread(projection.full_model, kept));
+  const double relative = std::max(std::abs(projection.relative_error), spread(projection.full_model, kept));
   projection.twice = prediction(projection.full_model, 2 * counts.back(), relative);
   return projection;
 }

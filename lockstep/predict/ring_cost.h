@@ -7,9 +7,9 @@
 namespace lockstep::predict {
 
 struct LinkCost {
-  double message_seconds = 0;           // alpha
-  double bytes_per_second = 0;          // B; must be above 0
-  double reduce_seconds_per_byte = 0;   // gamma
+  double message_seconds = 0;          // alpha
+  double bytes_per_second = 0;         // B; must be above 0
+  double reduce_seconds_per_byte = 0;  // gamma
 };
 
 // By a ring of `ranks`: all-reduce 2(n-1) alpha + 2(n-1)/n S/B + (n-1)/n S gamma; reduce-scatter and

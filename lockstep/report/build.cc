@@ -33,7 +33,8 @@ void check_names(const std::vector<std::string>& only) {
                                           base::suggestion(name, known), base::join(known, ", ")));
 }
 
-// What a study asks for, with the summary first and the projection and published figures wherever there are any.
+// What a study asks for, with the summary first and the projection and published figures wherever there are
+// any.
 std::vector<std::string> wanted_tables(const lab::Study* study) {
   if (study == nullptr || study->tables.empty()) return table_names();
   std::vector<std::string> names = study->tables;
@@ -48,7 +49,9 @@ std::vector<std::string> wanted_charts(const lab::Study* study) {
 }
 
 void add_views(Report& report, const Subject& subject, const BuildOptions& options) {
-  const auto chosen = [&](const std::string& name) { return options.only.empty() || contains(options.only, name); };
+  const auto chosen = [&](const std::string& name) {
+    return options.only.empty() || contains(options.only, name);
+  };
   for (const std::string& name : options.only.empty() ? wanted_tables(subject.study) : table_names())
     if (chosen(name))
       if (auto table = make_table(name, subject)) report.tables.push_back(std::move(*table));
@@ -67,7 +70,8 @@ std::string first_line(const lab::Study* study, std::size_t runs) {
 std::string title_of(const lab::Study* study, const std::vector<RunRecord>& records) {
   if (study != nullptr) return study->title.empty() ? study->name : study->title;
   if (records.size() > 1) return fmt::format("{} runs", records.size());
-  return fmt::format("{} on {}, {}", field_text(records.front(), "model"), field_text(records.front(), "data"),
+  return fmt::format("{} on {}, {}", field_text(records.front(), "model"),
+                     field_text(records.front(), "data"),
                      point_text({"workers", std::to_string(records.front().workers)}));
 }
 
@@ -103,10 +107,10 @@ Report build_report(Source source, const BuildOptions& options) {
   const lab::Study* study = source.study;
   const std::vector<RunRecord>& records = source.records;
   if (records.empty())
-    throw base::ConfigError(study == nullptr
-                                ? "there are no records to report on. `lockstep runs list` shows what there is."
-                                : fmt::format("study {} has no records yet. Run it: lockstep study {}.", study->id(),
-                                              study->name));
+    throw base::ConfigError(
+        study == nullptr ? "there are no records to report on. `lockstep runs list` shows what there is."
+                         : fmt::format("study {} has no records yet. Run it: lockstep study {}.", study->id(),
+                                       study->name));
   Report report;
   report.run_count = records.size();
   report.first_line = first_line(study, records.size());

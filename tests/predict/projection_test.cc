@@ -17,7 +17,8 @@ ScalingPoint made(int workers, Scaling scaling) {
   point.payload_bytes = kPayload;
   point.alone_seconds = scaling == Scaling::weak ? 0.05 + 0.001 * (workers - 1) : 0.01 + 0.08 / workers;
   if (workers > 1)
-    point.exposed_seconds = 2 * (workers - 1) * kAlpha + 2.0 * (workers - 1) / workers * kPayload * kSecondsPerByte;
+    point.exposed_seconds =
+        2 * (workers - 1) * kAlpha + 2.0 * (workers - 1) / workers * kPayload * kSecondsPerByte;
   return point;
 }
 

@@ -39,7 +39,8 @@ TEST(RingCost, SmallTensorsAreFasterByRecursiveDoublingAndLargeOnesByTheRing) {
 
 TEST(RingCost, NothingIsFasterThanTheBound) {
   for (const int ranks : {2, 3, 8, 64})
-    EXPECT_GE(ring_seconds(Collective::all_reduce, 1e6, ranks, kLink), least_all_reduce_seconds(1e6, ranks, 1e9));
+    EXPECT_GE(ring_seconds(Collective::all_reduce, 1e6, ranks, kLink),
+              least_all_reduce_seconds(1e6, ranks, 1e9));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Charts: every name a study may use is known, every mark carries its numbers, scales put them where they belong.
+// Charts: every name a study may use is known, every mark carries its numbers, scales put them where they
+// belong.
 #include "lockstep/report/charts/charts.h"
 
 #include <gmock/gmock.h>
@@ -24,8 +25,10 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 TEST(Registry, KnowsEveryNameThatStudyFilesMayUse) {
-  for (const std::string& name : lab::names_of(lab::study_tables())) EXPECT_THAT(table_names(), Contains(name));
-  for (const std::string& name : lab::names_of(lab::study_charts())) EXPECT_THAT(chart_names(), Contains(name));
+  for (const std::string& name : lab::names_of(lab::study_tables()))
+    EXPECT_THAT(table_names(), Contains(name));
+  for (const std::string& name : lab::names_of(lab::study_charts()))
+    EXPECT_THAT(chart_names(), Contains(name));
 }
 
 TEST(Registry, RefusesAnUnknownNameWithASuggestion) {
@@ -54,8 +57,8 @@ TEST(Charts, EveryPointIsDrawnWithItsNumbers) {
     for (std::size_t i = 0; i < chart.series.size(); ++i)
       for (const ChartPoint& point : chart.series[i].points) {
         if ((chart.y.log && point.y <= 0) || (chart.x.log && point.x <= 0)) continue;
-        EXPECT_THAT(svg, HasSubstr("data-series=\"" + std::to_string(i) + "\" data-x=\"" + exact_text(point.x) +
-                                   "\" data-y=\"" + exact_text(point.y) + "\""));
+        EXPECT_THAT(svg, HasSubstr("data-series=\"" + std::to_string(i) + "\" data-x=\"" +
+                                   exact_text(point.x) + "\" data-y=\"" + exact_text(point.y) + "\""));
       }
   }
 }
@@ -70,7 +73,8 @@ TEST(Charts, HaveTitleAndDescriptionForScreenReaders) {
 
 TEST(Charts, NoChartHasMoreSeriesThanColours) {
   for (const Chart& chart : report_of(rich_records(true)).charts)
-    EXPECT_LE(std::count_if(chart.series.begin(), chart.series.end(), [](const auto& one) { return !one.reference; }),
+    EXPECT_LE(std::count_if(chart.series.begin(), chart.series.end(),
+                            [](const auto& one) { return !one.reference; }),
               kSeriesColors)
         << chart.title;
 }

@@ -99,7 +99,8 @@ TEST(Markdown, TheFirstLineSaysWhatWasCut) {
   lab::Study study = published_study();
   study.cut = "64 samples instead of all";
   const Report report = report_of(published_records(), &study);
-  EXPECT_THAT(markdown_of(report, {}), StartsWith("> Quick variant, 18 runs. Cut: 64 samples instead of all"));
+  EXPECT_THAT(markdown_of(report, {}),
+              StartsWith("> Quick variant, 18 runs. Cut: 64 samples instead of all"));
   EXPECT_THAT(terminal_of(report, {}), StartsWith("Quick variant, 18 runs. Cut: 64 samples instead of all"));
 }
 

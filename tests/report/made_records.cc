@@ -28,8 +28,8 @@ record::SplitSeconds split_of(const MadeRun& run, double factor) {
 }
 
 double sum_of(const record::SplitSeconds& split) {
-  return *split.data + *split.input + *split.forward + *split.backward + *split.exposed_comm + *split.optimizer +
-         *split.other;
+  return *split.data + *split.input + *split.forward + *split.backward + *split.exposed_comm +
+         *split.optimizer + *split.other;
 }
 
 std::int64_t steps_per_epoch(const MadeRun& run) {
@@ -42,7 +42,8 @@ void add_steps(RunRecord& record, const MadeRun& run) {
   const double step = sum_of(split) / run.speed_factor;
   record.steps.count = steps_per_epoch(run) * static_cast<std::int64_t>(run.losses.size());
   record.steps.warmup = 5;
-  record.steps.seconds = record::TimeStatistics{step, step, step * 0.95, step * 1.05, {step * 0.99, step * 1.01}};
+  record.steps.seconds =
+      record::TimeStatistics{step, step, step * 0.95, step * 1.05, {step * 0.99, step * 1.01}};
   record.steps.samples = {step, step * 1.01, step * 0.99};
   record.steps.split_seconds = split;
   record.steps.samples_per_second = static_cast<double>(run.batch * run.workers) / step;
@@ -106,7 +107,8 @@ void add_ledger(RunRecord& record, const MadeRun& run) {
   const double share = 2.0 * (run.workers - 1) / run.workers;
   for (int rank = 0; rank < run.workers && run.workers > 1; ++rank) {
     record.ledger.push_back(line(rank, "gradient", "all_reduce", gradient, gradient * share));
-    record.ledger.push_back(line(rank, "metric", "all_reduce", 4.0 * static_cast<double>(record.steps.count), 8));
+    record.ledger.push_back(
+        line(rank, "metric", "all_reduce", 4.0 * static_cast<double>(record.steps.count), 8));
   }
   record.ledger.push_back(line(0, "input", "send", 3136.0 * static_cast<double>(run.batch), 0));
 }
@@ -117,8 +119,10 @@ void add_extras(RunRecord& record) {
     record.comm.utilization = *record.comm.bus_bandwidth / 2e9;
   }
   record::MemoryFigures memory;
-  memory.by_use = {{"parameters", 1000000}, {"buckets", 1000000},
-                   {"optimizer", 1000000},  {"activations", static_cast<std::uint64_t>(record.batch.per_worker) * 50000}};
+  memory.by_use = {{"parameters", 1000000},
+                   {"buckets", 1000000},
+                   {"optimizer", 1000000},
+                   {"activations", static_cast<std::uint64_t>(record.batch.per_worker) * 50000}};
   for (const auto& [use, bytes] : memory.by_use) memory.peak_bytes += bytes;
   memory.cap_bytes = 64U << 20U;
   record.memory = memory;
@@ -131,14 +135,22 @@ void add_extras(RunRecord& record) {
 
 RunRecord made_run(const MadeRun& run) {
   RunRecord record;
-  record.id = fmt::format("{}-{}-{}-{}-{}-{}", run.host, run.model, run.strategy, run.workers, run.batch, run.repeat);
+  record.id =
+      fmt::format("{}-{}-{}-{}-{}-{}", run.host, run.model, run.strategy, run.workers, run.batch, run.repeat);
   record.started_at = "2026-01-02T03:04:05Z";
   record.version = "0.1.0";
   record.engine = "lockstep";
-  record.spec = {{"model", run.model},         {"data", "fashion-mnist"}, {"strategy", run.strategy},
-                 {"backend", "shm"},           {"device", "cpu"},         {"workers", run.workers},
-                 {"batch_size", run.batch},    {"threads", 1},            {"seed", run.repeat},
-                 {"warmup_epochs", 0.0},       {"learning_rate_scaling", run.scaling}};
+  record.spec = {{"model", run.model},
+                 {"data", "fashion-mnist"},
+                 {"strategy", run.strategy},
+                 {"backend", "shm"},
+                 {"device", "cpu"},
+                 {"workers", run.workers},
+                 {"batch_size", run.batch},
+                 {"threads", 1},
+                 {"seed", run.repeat},
+                 {"warmup_epochs", 0.0},
+                 {"learning_rate_scaling", run.scaling}};
   record.machine = {{"host", run.host}, {"cpu", "Test CPU"}, {"cores", run.cores}, {"memory_bytes", 1 << 30}};
   record.status = "finished";
   record.repeat = run.repeat;

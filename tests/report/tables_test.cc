@@ -67,8 +67,8 @@ TEST(Scaling, WeakAndStrongAreApartAndBothAgainstOneWorker) {
 }
 
 TEST(Scaling, OneWorkerOfAnotherStrategyStandsInWhereThereIsNoneOfTheSame) {
-  const auto families = scaling_families(
-      make_grid(nullptr, {}, {made_run({.strategy = "single"}), made_run({.workers = 2, .strategy = "ddp"})}));
+  const auto families = scaling_families(make_grid(
+      nullptr, {}, {made_run({.strategy = "single"}), made_run({.workers = 2, .strategy = "ddp"})}));
   ASSERT_EQ(families.size(), 1U);
   EXPECT_NEAR(families[0].steps[1].speedup->value, 1.97, 0.02);
 }

@@ -50,7 +50,8 @@ TEST(Words, CommunicationBoundIsNamedWithItsShareAndWhatStayedExposed) {
   four.busy = 0.040;
   const Report report = one_against_four(four);
   expect_only_cause(report, "communication-bound");
-  EXPECT_THAT(text_of_finding(report, "communication-bound"), HasSubstr("75 % of the communication stayed exposed"));
+  EXPECT_THAT(text_of_finding(report, "communication-bound"),
+              HasSubstr("75 % of the communication stayed exposed"));
   EXPECT_THAT(findings(report), Contains("grew-exposed_comm"));
   EXPECT_THAT(findings(report), Contains("try-communication"));
 }
@@ -112,7 +113,8 @@ TEST(Words, ABatchWhoseGrowthGainsNothingIsTheKneeAndNotTooSmall) {
 }
 
 TEST(Words, DivergenceIsNamedWhateverItsKind) {
-  const std::vector<std::vector<double>> diverging = {{0.5, 0.4, std::nan("")}, {0.05, 0.4, 0.8}, {0.82, 0.8, 0.8}};
+  const std::vector<std::vector<double>> diverging = {
+      {0.5, 0.4, std::nan("")}, {0.05, 0.4, 0.8}, {0.82, 0.8, 0.8}};
   for (const std::vector<double>& losses : diverging) {
     std::vector<record::RunRecord> records = {made_run({.losses = {0.06, 0.03, 0.019}})};
     records.push_back(made_run({.workers = 8, .losses = losses, .scaling = "linear"}));
@@ -182,7 +184,8 @@ TEST(Words, APublishedClaimThatItsTableBearsOutIsRepeatedAsTheirs) {
   std::swap(study.claims[0].lower, study.claims[0].higher);
   study.claims[0].text = "4 GPUs are faster than 2 at batch 512.";
   const Report report = report_of(published_records(), &study);
-  EXPECT_THAT(text_of_finding(report, "claim-kept"), HasSubstr("the lab report's text says: 4 GPUs are faster"));
+  EXPECT_THAT(text_of_finding(report, "claim-kept"),
+              HasSubstr("the lab report's text says: 4 GPUs are faster"));
   EXPECT_THAT(findings(report), Not(Contains("claim-contradicted")));
 }
 

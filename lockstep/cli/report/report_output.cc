@@ -17,8 +17,8 @@ using report::Report;
 
 const std::map<std::string, std::string>& endings() {
   static const std::map<std::string, std::string> kEndings = {
-      {".html", "html"}, {".htm", "html"},  {".md", "md"},   {".csv", "csv"}, {".tex", "latex"},
-      {".svg", "svg"},   {".json", "json"}, {".txt", "term"}};
+      {".html", "html"}, {".htm", "html"}, {".md", "md"},     {".csv", "csv"},
+      {".tex", "latex"}, {".svg", "svg"},  {".json", "json"}, {".txt", "term"}};
   return kEndings;
 }
 
@@ -36,8 +36,8 @@ void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
-    throw base::StoreError(fmt::format("cannot make the directory {}: {}. Choose another with -o.", folder.string(),
-                                       error.message()));
+    throw base::StoreError(fmt::format("cannot make the directory {}: {}. Choose another with -o.",
+                                       folder.string(), error.message()));
 }
 
 void write_charts(const Report& report, const fs::path& folder) {
@@ -57,9 +57,10 @@ void write_tables(const Report& report, const fs::path& folder) {
 std::string only_chart(const Report& report) {
   if (report.charts.size() == 1) return report::draw(report.charts.front(), {"chart", true});
   if (report.charts.empty()) throw base::ConfigError("the records hold nothing that this chart could show.");
-  throw base::UsageError(fmt::format("there are {} charts ({}): choose one with --only NAME, or give a directory with "
-                                     "-o DIR/.",
-                                     report.charts.size(), base::join(report::file_names(report.charts), ", ")));
+  throw base::UsageError(
+      fmt::format("there are {} charts ({}): choose one with --only NAME, or give a directory with "
+                  "-o DIR/.",
+                  report.charts.size(), base::join(report::file_names(report.charts), ", ")));
 }
 
 bool is_folder(const fs::path& path) {
@@ -91,9 +92,10 @@ void complete(ReportOutput& output) {
   }
   const auto found = endings().find(output.path->extension().string());
   if (found == endings().end())
-    throw base::UsageError(fmt::format("which format shall {} have? Give --format, or a name that ends in .html, .md, "
-                                       ".csv, .tex, .svg, .json or .txt.",
-                                       output.path->string()));
+    throw base::UsageError(
+        fmt::format("which format shall {} have? Give --format, or a name that ends in .html, .md, "
+                    ".csv, .tex, .svg, .json or .txt.",
+                    output.path->string()));
   output.format = found->second;
 }
 

@@ -19,9 +19,9 @@ struct ReportOutput {
 // Fills in the format. Throws UsageError for a name whose ending says none.
 void complete(ReportOutput& output);
 
-// csv and svg into a directory write a file for each table or chart; markdown into a file puts its charts into a
-// folder beside it. Throws UsageError for several charts on standard output, StoreError for what cannot be
-// written.
+// csv and svg into a directory write a file for each table or chart; markdown into a file puts its charts
+// into a folder beside it. Throws UsageError for several charts on standard output, StoreError for what
+// cannot be written.
 void write_report(const report::Report& report, const ReportOutput& output, const Console& console);
 
 }  // namespace lockstep::cli

@@ -21,9 +21,10 @@ nlohmann::json parsed(const std::string& text, const fs::path& file) {
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
-    throw base::StoreError(fmt::format("{} is not JSON: {}. Records come from `lockstep train --json` or `lockstep runs "
-                                       "export`.",
-                                       file.string(), error.what()));
+    throw base::StoreError(
+        fmt::format("{} is not JSON: {}. Records come from `lockstep train --json` or `lockstep runs "
+                    "export`.",
+                    file.string(), error.what()));
   }
 }
 
@@ -59,28 +60,30 @@ std::string remark_of(const lab::StoredCell& cell) {
 
 void take_study(ReportSource& source, const fs::path& store, lab::StoredStudy stored) {
   if (source.study)
-    throw base::ConfigError(fmt::format("a report is about one study, and both {} and {} are named. Report them one by "
-                                        "one.",
-                                        source.study->id(), stored.study.id()));
+    throw base::ConfigError(
+        fmt::format("a report is about one study, and both {} and {} are named. Report them one by "
+                    "one.",
+                    source.study->id(), stored.study.id()));
   for (RunRecord& run : lab::records_of(store, stored)) source.records.push_back(std::move(run));
   for (const lab::StoredCell& cell : stored.cells)
-    if (const std::string remark = remark_of(cell); !remark.empty()) source.notes.push_back({cell.cell.name, remark});
+    if (const std::string remark = remark_of(cell); !remark.empty())
+      source.notes.push_back({cell.cell.name, remark});
   source.study = std::move(stored.study);
 }
 
 [[noreturn]] void refuse(const fs::path& store, const std::string& name, const std::string& why) {
   const std::vector<std::string> ids = lab::stored_study_ids(store);
   const std::string known = ids.empty() ? "it holds no study" : "its studies are: " + base::join(ids, ", ");
-  throw base::ConfigError(fmt::format("there is no study, run or file '{}' ({}; the store is {}, {}).{}", name, why,
-                                      store.string(), known, base::suggestion(name, ids)));
+  throw base::ConfigError(fmt::format("there is no study, run or file '{}' ({}; the store is {}, {}).{}",
+                                      name, why, store.string(), known, base::suggestion(name, ids)));
 }
 
 void take_study_file(ReportSource& source, const fs::path& store, const fs::path& file) {
   const lab::Study study = lab::read_study_file(file);
   for (const std::string& id : {study.id(), study.id() + "-quick"})
     if (auto stored = lab::stored_study(store, id)) return take_study(source, store, std::move(*stored));
-  throw base::ConfigError(fmt::format("study {} of {} has not been run in {}. Run it: lockstep study {}", study.name,
-                                      file.string(), store.string(), file.string()));
+  throw base::ConfigError(fmt::format("study {} of {} has not been run in {}. Run it: lockstep study {}",
+                                      study.name, file.string(), store.string(), file.string()));
 }
 
 void take_run(ReportSource& source, const fs::path& store, const std::string& name) {

@@ -1,4 +1,5 @@
-// What `lockstep report` was asked to report on: studies and runs of the store, and files of records or studies.
+// What `lockstep report` was asked to report on: studies and runs of the store, and files of records or
+// studies.
 #pragma once
 
 #include <filesystem>
@@ -17,9 +18,10 @@ struct ReportSource {
   std::vector<record::RunRecord> records;
 };
 
-// Each name is a file (a record, a list of records, JSON Lines of records, a study's YAML), a run's directory, a
-// study that the store has runs of, or a run's id or its beginning. Records of files and runs given beside a
-// study join its cells. Throws ConfigError with what was likely meant, StoreError for a damaged file.
+// Each name is a file (a record, a list of records, JSON Lines of records, a study's YAML), a run's
+// directory, a study that the store has runs of, or a run's id or its beginning. Records of files and runs
+// given beside a study join its cells. Throws ConfigError with what was likely meant, StoreError for a
+// damaged file.
 ReportSource find_report_source(const std::filesystem::path& store, const std::vector<std::string>& names);
 
 }  // namespace lockstep::cli

@@ -75,7 +75,8 @@ Chart bars_over_cells(const Grid& grid, Chart chart, const std::vector<NamedValu
       if (const auto point = point_at(at, values[i].of(cell))) chart.series[i].points.push_back(*point);
   }
   std::erase_if(chart.series, [](const ChartSeries& series) { return series.points.empty(); });
-  if (left_out > 0) chart.note = fmt::format("The first {} cells; {} more are in the tables.", kMostBars, left_out);
+  if (left_out > 0)
+    chart.note = fmt::format("The first {} cells; {} more are in the tables.", kMostBars, left_out);
   return chart;
 }
 

@@ -47,8 +47,8 @@ struct NamedValue {
 };
 Chart bars_over_cells(const Grid& grid, Chart chart, const std::vector<NamedValue>& values);
 
-// Lines of a figure against a numeric axis of the grid, a series for each combination of the others; bars where
-// the axis has words.
+// Lines of a figure against a numeric axis of the grid, a series for each combination of the others; bars
+// where the axis has words.
 Charts along_axis(const Grid& grid, Chart chart, const std::string& axis, const CellValue& of);
 
 // A number as a point; nothing for one that is not finite.

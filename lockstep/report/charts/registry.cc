@@ -53,7 +53,8 @@ std::vector<Chart> make_charts(const std::string& name, const Subject& subject) 
       if (chart.description.empty()) chart.description = description_of(chart);
     return charts;
   }
-  throw base::ConfigError(fmt::format("there is no chart '{}'.{}", name, base::suggestion(name, chart_names())));
+  throw base::ConfigError(
+      fmt::format("there is no chart '{}'.{}", name, base::suggestion(name, chart_names())));
 }
 
 }  // namespace lockstep::report

@@ -21,13 +21,15 @@ struct Measure {
   double (*ideal)(int workers);
 };
 
-ChartSeries ideal_series(const std::vector<ScalingFamily>& families, Scaling scaling, const Measure& measure) {
+ChartSeries ideal_series(const std::vector<ScalingFamily>& families, Scaling scaling,
+                         const Measure& measure) {
   std::set<int> counts;
   for (const ScalingFamily& family : families)
     if (family.scaling == scaling)
       for (const ScalingStep& step : family.steps) counts.insert(step.cell->workers);
   ChartSeries series{"ideal", {}, true};
-  for (const int workers : counts) series.points.push_back({static_cast<double>(workers), measure.ideal(workers)});
+  for (const int workers : counts)
+    series.points.push_back({static_cast<double>(workers), measure.ideal(workers)});
   return series;
 }
 
@@ -35,7 +37,8 @@ Charts scaling_charts(const Subject& subject, const Measure& measure) {
   const std::vector<ScalingFamily> families = scaling_families(subject.grid);
   Charts charts;
   for (const Scaling scaling : {Scaling::weak, Scaling::strong}) {
-    Chart chart{measure.name, ChartKind::line, fmt::format("{}, {} scaling", measure.title, name_of(scaling))};
+    Chart chart{measure.name, ChartKind::line,
+                fmt::format("{}, {} scaling", measure.title, name_of(scaling))};
     chart.x = {"workers", "", true};
     chart.y = measure.y;
     for (const ScalingFamily& family : families) {
@@ -69,7 +72,8 @@ Chart ladder_chart(const std::vector<BatchLadder>& ladders) {
       }
   }
   if (!chart.marks.empty())
-    chart.note = fmt::format("Ringed: the knee, from which the next batch gains less than {:.0f} %.", 100 * kLeastGain);
+    chart.note = fmt::format("Ringed: the knee, from which the next batch gains less than {:.0f} %.",
+                             100 * kLeastGain);
   return chart;
 }
 
@@ -143,8 +147,9 @@ Charts throughput_charts(const Subject& subject) {
   if (const auto map = heat_map(subject.grid)) charts.push_back(*map);
   Chart chart{"throughput", ChartKind::line, "Throughput by workers"};
   chart.y = {"samples per second", "1/s"};
-  const Charts by_workers = along_axis(subject.grid, chart, "workers",
-                                       [](const GridCell& cell) { return figure(cell, "samples_per_second"); });
+  const Charts by_workers = along_axis(subject.grid, chart, "workers", [](const GridCell& cell) {
+    return figure(cell, "samples_per_second");
+  });
   charts.insert(charts.end(), by_workers.begin(), by_workers.end());
   return charts;
 }

@@ -5,6 +5,7 @@
 #include "lockstep/predict/ring_cost.h"
 #include "lockstep/report/charts/charts.h"
 #include "lockstep/report/model/cell_figures.h"
+#include "lockstep/report/model/primitives.h"
 #include "lockstep/report/model/targets.h"
 
 namespace lockstep::report {
@@ -25,7 +26,8 @@ Chart purposes_chart(const Grid& grid, const std::string& title,
   chart.y = {"bytes of the run", "B"};
   std::vector<NamedValue> values;
   for (const std::string_view purpose : kPurposes)
-    values.push_back({std::string(purpose), [of, purpose](const GridCell& cell) { return of(cell, purpose); }});
+    values.push_back(
+        {std::string(purpose), [of, purpose](const GridCell& cell) { return of(cell, purpose); }});
   return bars_over_cells(grid, chart, values);
 }
 
@@ -56,15 +58,6 @@ std::vector<ChartRule> caps_of(const Grid& grid) {
   return rules;
 }
 
-std::set<std::string> primitives_of(const Grid& grid) {
-  std::set<std::string> names;
-  for (const GridCell& cell : grid.cells)
-    for (const record::RunRecord& run : cell.runs)
-      if (run.steps.primitives_seconds)
-        for (const auto& [name, seconds] : *run.steps.primitives_seconds) names.insert(name);
-  return names;
-}
-
 }  // namespace
 
 Charts split_charts(const Subject& subject) {
@@ -86,7 +79,8 @@ Charts bytes_charts(const Subject& subject) {
 Charts exposure_charts(const Subject& subject) {
   Chart chart{"exposure", ChartKind::bar, "Communication of a step"};
   chart.y = {"a step", "s"};
-  chart.note = "Exposed and hidden make up busy; peer wait is the part of busy spent waiting for the last rank.";
+  chart.note =
+      "Exposed and hidden make up busy; peer wait is the part of busy spent waiting for the last rank.";
   return unless_empty(bars_over_cells(subject.grid, chart,
                                       {{"exposed", of_several(figure_value("", "exposed_seconds").of)},
                                        {"hidden", of_several(hidden_seconds)},
@@ -96,10 +90,11 @@ Charts exposure_charts(const Subject& subject) {
 Charts bandwidth_charts(const Subject& subject) {
   Chart rates{"bandwidth", ChartKind::bar, "Bandwidth of the gradient's collective"};
   rates.y = {"bandwidth", "B/s"};
-  Charts charts = unless_empty(bars_over_cells(subject.grid, rates,
-                                               {{"algorithm", of_several(figure_value("", "algorithm_bandwidth").of)},
-                                                {"bus", of_several(figure_value("", "bus_bandwidth").of)},
-                                                {"link's peak", of_several(link_peak)}}));
+  Charts charts =
+      unless_empty(bars_over_cells(subject.grid, rates,
+                                   {{"algorithm", of_several(figure_value("", "algorithm_bandwidth").of)},
+                                    {"bus", of_several(figure_value("", "bus_bandwidth").of)},
+                                    {"link's peak", of_several(link_peak)}}));
   Chart times{"bandwidth", ChartKind::bar, "Time of the gradient's collective against the ring formula"};
   times.y = {"a step", "s"};
   times.note = "The bound is 2(N-1)/N x payload / the link's peak, where that was measured.";
@@ -153,14 +148,8 @@ Charts primitives_charts(const Subject& subject) {
   Chart chart{"primitives", ChartKind::stacked_bar, "dp's primitives, a step"};
   chart.y = {"a step", "s"};
   std::vector<NamedValue> values;
-  for (const std::string& name : primitives_of(subject.grid))
-    values.push_back({name, [name](const GridCell& cell) -> std::optional<Number> {
-                        std::vector<double> seconds;
-                        for (const record::RunRecord& run : cell.runs)
-                          if (run.steps.primitives_seconds && run.steps.primitives_seconds->contains(name))
-                            seconds.push_back(run.steps.primitives_seconds->at(name));
-                        return estimate(seconds);
-                      }});
+  for (const std::string& name : primitive_names(subject.grid))
+    values.push_back({name, [name](const GridCell& cell) { return primitive_seconds(cell, name); }});
   return unless_empty(bars_over_cells(subject.grid, chart, values));
 }
 

@@ -17,7 +17,8 @@ constexpr std::size_t kMostCharts = 6;
 std::optional<Number> epoch_figure(const GridCell& cell, std::size_t index, EpochValue member) {
   std::vector<double> values;
   for (const RunRecord& run : cell.runs)
-    if (index < run.epochs.size() && run.epochs[index].*member) values.push_back(*(run.epochs[index].*member));
+    if (index < run.epochs.size() && run.epochs[index].*member)
+      values.push_back(*(run.epochs[index].*member));
   return estimate(values);
 }
 
@@ -68,7 +69,8 @@ Chart rank_chart(const GridCell& cell) {
     for (const record::EpochRankFigures& rank : epoch.per_rank) {
       if (!rank.train_loss || !std::isfinite(*rank.train_loss)) continue;
       const auto index = static_cast<std::size_t>(rank.rank);
-      while (chart.series.size() <= index) chart.series.push_back({"rank " + std::to_string(chart.series.size())});
+      while (chart.series.size() <= index)
+        chart.series.push_back({"rank " + std::to_string(chart.series.size())});
       chart.series[index].points.push_back({static_cast<double>(epoch.epoch), *rank.train_loss});
     }
   return chart;

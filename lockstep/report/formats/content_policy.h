@@ -1,4 +1,5 @@
-// The content policy of a page that asks nobody for anything: only this style and this script, by their hashes.
+// The content policy of a page that asks nobody for anything: only this style and this script, by their
+// hashes.
 #pragma once
 
 #include <string>

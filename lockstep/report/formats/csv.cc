@@ -16,9 +16,8 @@ std::string quoted(const std::string& text) {
 }
 
 bool has_intervals(const Table& table, std::size_t column) {
-  return std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-    return row[column].number && row[column].number->interval;
-  });
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [&](const auto& row) { return row[column].number && row[column].number->interval; });
 }
 
 void add(std::vector<std::string>& fields, const TableValue& cell, bool intervals) {
@@ -32,7 +31,8 @@ void add(std::vector<std::string>& fields, const TableValue& cell, bool interval
 
 std::string line_of(const std::vector<std::string>& fields) {
   std::string line;
-  for (const std::string& field : fields) line += (line.empty() && &field == &fields.front() ? "" : ",") + field;
+  for (const std::string& field : fields)
+    line += (line.empty() && &field == &fields.front() ? "" : ",") + field;
   return line + "\r\n";
 }
 
@@ -72,7 +72,8 @@ std::string csv_of(const Report& report) {
   if (report.tables.size() == 1) return csv_of(report.tables.front());
   std::string text;
   for (const Table& table : report.tables)
-    text += fmt::format("{}# {}: {}\r\n{}", text.empty() ? "" : "\r\n", table.name, table.title, csv_of(table));
+    text +=
+        fmt::format("{}# {}: {}\r\n{}", text.empty() ? "" : "\r\n", table.name, table.title, csv_of(table));
   return text;
 }
 

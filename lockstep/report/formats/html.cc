@@ -41,13 +41,15 @@ std::string table_html(const Table& table, const std::string& label, bool captio
   for (std::size_t column = 0; column < table.columns.size(); ++column) head += head_cell(table, column);
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     rows += "<tr>";
-    for (std::size_t column = 0; column < table.columns.size(); ++column) rows += body_cell(table, row, column);
+    for (std::size_t column = 0; column < table.columns.size(); ++column)
+      rows += body_cell(table, row, column);
     rows += "</tr>\n";
   }
-  return element("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", label}},
-                 fmt::format("<table data-table=\"{}\">{}<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>",
-                             escape(table.name), caption ? "<caption>" + escape(table.title) + "</caption>" : "", head,
-                             rows)) +
+  return element(
+             "div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", label}},
+             fmt::format("<table data-table=\"{}\">{}<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>",
+                         escape(table.name), caption ? "<caption>" + escape(table.title) + "</caption>" : "",
+                         head, rows)) +
          "\n";
 }
 
@@ -74,7 +76,8 @@ std::string figure_html(const Chart& chart, std::size_t number) {
          draw(chart, {id, false}) + legend_html(chart) +
          (chart.note.empty() ? "" : "<p class=\"note\">" + escape(chart.note) + "</p>\n") +
          "<details><summary>The numbers of this chart</summary>\n" +
-         table_html(table_of(chart), "numbers of: " + chart.title + fmt::format(" (figure {})", number + 1), false) +
+         table_html(table_of(chart), "numbers of: " + chart.title + fmt::format(" (figure {})", number + 1),
+                    false) +
          "</details>\n</figure>\n";
 }
 
@@ -82,7 +85,8 @@ std::string evidence_html(const Paragraph& paragraph, bool open) {
   std::string items;
   for (const Sentence& sentence : paragraph.sentences)
     for (const Evidence& evidence : sentence.rests_on)
-      items += "<li>" + escape(fmt::format("{} at {}: {}", evidence.field, evidence.cell, evidence.value)) + "</li>\n";
+      items += "<li>" + escape(fmt::format("{} at {}: {}", evidence.field, evidence.cell, evidence.value)) +
+               "</li>\n";
   if (items.empty()) return "";
   return fmt::format("<details{}><summary>The fields that this rests on</summary><ul>\n{}</ul></details>\n",
                      open ? " open" : "", items);
@@ -92,8 +96,8 @@ std::string paragraph_html(const Paragraph& paragraph, bool explain) {
   std::string text;
   for (const Sentence& sentence : paragraph.sentences)
     text += fmt::format("<span{} data-finding=\"{}\">{}</span>\n",
-                        sentence.finding.starts_with("try-") ? " class=\"try\"" : "", escape(sentence.finding),
-                        escape(sentence.text));
+                        sentence.finding.starts_with("try-") ? " class=\"try\"" : "",
+                        escape(sentence.finding), escape(sentence.text));
   const std::string question = paragraph.question.empty() ? "What else the figures say" : paragraph.question;
   return tag("h2", question) + "<p>" + text + "</p>\n" + evidence_html(paragraph, explain);
 }
@@ -136,14 +140,17 @@ std::string main_html(const Report& report, const FormatOptions& options) {
 std::string html_of(const Report& report, const FormatOptions& options) {
   const std::string style = page_style(), script = page_script();
   std::string html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
-  html += element("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", content_policy(style, script)}});
-  html += "\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" + tag("title", report.title);
+  html += element("meta",
+                  {{"http-equiv", "Content-Security-Policy"}, {"content", content_policy(style, script)}});
+  html += "\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" +
+          tag("title", report.title);
   html += "<style>" + style + "</style>\n</head>\n<body>\n<header>\n";
   html += "<p class=\"cut\">" + escape(report.first_line) + "</p>\n" + tag("h1", report.title);
   if (!report.notes.empty()) html += tag("p", report.notes);
   html += "</header>\n<main>\n" + main_html(report, options) + "</main>\n<footer>\n";
   html += list_html("Machines", report.machines);
-  html += "</footer>\n<div id=\"tip\" role=\"status\" hidden></div>\n<script>" + script + "</script>\n</body>\n</html>\n";
+  html += "</footer>\n<div id=\"tip\" role=\"status\" hidden></div>\n<script>" + script +
+          "</script>\n</body>\n</html>\n";
   return html;
 }
 

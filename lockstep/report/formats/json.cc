@@ -36,7 +36,8 @@ Json column_json(const TableColumn& column) {
 }
 
 Json table_json(const Table& table) {
-  Json json = {{"name", table.name}, {"title", table.title}, {"note", table.note}, {"columns", Json::array()}};
+  Json json = {
+      {"name", table.name}, {"title", table.title}, {"note", table.note}, {"columns", Json::array()}};
   for (const TableColumn& column : table.columns) json["columns"].push_back(column_json(column));
   json["rows"] = Json::array();
   for (const auto& row : table.rows) {
@@ -64,15 +65,17 @@ Json point_json(const ChartPoint& point) {
 }
 
 Json chart_json(const Chart& chart) {
-  Json json = {{"name", chart.name},      {"kind", name_of(chart.kind)}, {"title", chart.title},
-               {"description", chart.description}, {"note", chart.note},
-               {"x", axis_json(chart.x)}, {"y", axis_json(chart.y)},     {"series", Json::array()}};
+  Json json = {{"name", chart.name},      {"kind", name_of(chart.kind)},
+               {"title", chart.title},    {"description", chart.description},
+               {"note", chart.note},      {"x", axis_json(chart.x)},
+               {"y", axis_json(chart.y)}, {"series", Json::array()}};
   for (const ChartSeries& series : chart.series) {
     Json points = Json::array();
     for (const ChartPoint& point : series.points) points.push_back(point_json(point));
     json["series"].push_back({{"name", series.name}, {"reference", series.reference}, {"points", points}});
   }
-  for (const ChartRule& rule : chart.rules) json["rules"].push_back({{"label", rule.label}, {"value", rule.value}});
+  for (const ChartRule& rule : chart.rules)
+    json["rules"].push_back({{"label", rule.label}, {"value", rule.value}});
   for (const ChartMark& mark : chart.marks)
     json["marks"].push_back({{"label", mark.label}, {"x", mark.x}, {"y", mark.y}});
   return json;
@@ -112,7 +115,8 @@ std::string json_of(const Report& report) {
   for (const Table& table : report.tables) json["tables"].push_back(table_json(table));
   for (const Chart& chart : report.charts) json["charts"].push_back(chart_json(chart));
   for (const PublishedNote& note : report.published)
-    json["published"].push_back({{"name", note.name}, {"source", note.source}, {"definition", note.definition}});
+    json["published"].push_back(
+        {{"name", note.name}, {"source", note.source}, {"definition", note.definition}});
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

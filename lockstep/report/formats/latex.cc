@@ -13,7 +13,7 @@ constexpr std::size_t kRowsOnPage = 40;
 // Letters that pdfTeX's input encoding does not know by itself.
 const std::map<std::string_view, std::string_view>& symbols() {
   static const std::map<std::string_view, std::string_view> kSymbols = {
-      {"µ", "\\textmu{}"}, {"×", "$\\times$"}, {"−", "$-$"}, {"±", "$\\pm$"}, {"→", "$\\to$"},
+      {"µ", "\\textmu{}"}, {"×", "$\\times$"}, {"−", "$-$"}, {"±", "$\\pm$"},  {"→", "$\\to$"},
       {"≥", "$\\geq$"},    {"≤", "$\\leq$"},   {"–", "--"},  {"…", "\\dots{}"}};
   return kSymbols;
 }
@@ -64,7 +64,8 @@ std::string plain(std::string_view text) {
 
 std::string row_of(const std::vector<std::string>& cells) {
   std::string row;
-  for (const std::string& cell : cells) row += (row.empty() && &cell == &cells.front() ? "" : " & ") + plain(cell);
+  for (const std::string& cell : cells)
+    row += (row.empty() && &cell == &cells.front() ? "" : " & ") + plain(cell);
   return row + " \\\\\n";
 }
 
@@ -75,10 +76,12 @@ std::string page_of(const Table& table, std::size_t first, std::size_t end) {
     cells.push_back(table.heading_of(column));
     alignment += table.is_numeric(column) ? 'r' : 'l';
   }
-  std::string text = fmt::format("\\begin{{tabular}}{{{}}}\n\\toprule\n{}\\midrule\n", alignment, row_of(cells));
+  std::string text =
+      fmt::format("\\begin{{tabular}}{{{}}}\n\\toprule\n{}\\midrule\n", alignment, row_of(cells));
   for (std::size_t row = first; row < end; ++row) {
     cells.clear();
-    for (std::size_t column = 0; column < table.columns.size(); ++column) cells.push_back(table.text_of(row, column));
+    for (std::size_t column = 0; column < table.columns.size(); ++column)
+      cells.push_back(table.text_of(row, column));
     text += row_of(cells);
   }
   return text + "\\bottomrule\n\\end{tabular}";
@@ -89,7 +92,8 @@ std::string table_text(const Table& table) {
   std::string text;
   for (std::size_t first = 0; first < table.rows.size(); first += kRowsOnPage)
     text += fmt::format(
-        "\\begin{{table}}[htbp]\n\\centering\n\\caption{{{}}}\n\\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else"
+        "\\begin{{table}}[htbp]\n\\centering\n\\caption{{{}}}\n\\resizebox{{\\ifdim\\width>"
+        "\\linewidth\\linewidth\\else"
         "\\width\\fi}}{{!}}{{%\n{}}}\n\n\\smallskip\n{{\\footnotesize {}}}\n\\end{{table}}\n\n",
         plain(table.title), page_of(table, first, std::min(first + kRowsOnPage, table.rows.size())),
         plain(table.note));
@@ -99,12 +103,12 @@ std::string table_text(const Table& table) {
 }  // namespace
 
 std::string latex_of(const Report& report) {
-  std::string text =
-      "% " + report.first_line +
-      "\n\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage[utf8]{inputenc}\n\\usepackage{textcomp}\n"
-      "\\usepackage{booktabs}\n\\usepackage{graphicx}\n\\begin{document}\n";
-  text += fmt::format("\\noindent {}\n\n\\section*{{{}}}\n{}\n\n", plain(report.first_line), plain(report.title),
-                      plain(report.notes));
+  std::string text = "% " + report.first_line +
+                     "\n\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage[utf8]{inputenc}"
+                     "\n\\usepackage{textcomp}\n"
+                     "\\usepackage{booktabs}\n\\usepackage{graphicx}\n\\begin{document}\n";
+  text += fmt::format("\\noindent {}\n\n\\section*{{{}}}\n{}\n\n", plain(report.first_line),
+                      plain(report.title), plain(report.notes));
   for (const Paragraph& paragraph : report.words) {
     text += fmt::format("\\subsection*{{{}}}\n",
                         paragraph.question.empty() ? "What else the figures say" : plain(paragraph.question));

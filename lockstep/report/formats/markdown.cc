@@ -48,12 +48,14 @@ std::string table_text(const Table& table) {
 std::string words_text(const Report& report, bool explain) {
   std::string text;
   for (const Paragraph& paragraph : report.words) {
-    text += fmt::format("\n## {}\n\n", paragraph.question.empty() ? "What else the figures say" : plain(paragraph.question));
+    text += fmt::format("\n## {}\n\n",
+                        paragraph.question.empty() ? "What else the figures say" : plain(paragraph.question));
     for (const Sentence& sentence : paragraph.sentences) {
       text += plain(sentence.text) + "\n";
       if (!explain) continue;
       for (const Evidence& evidence : sentence.rests_on)
-        text += fmt::format("  ({} at {}: {})\n", plain(evidence.field), plain(evidence.cell), plain(evidence.value));
+        text += fmt::format("  ({} at {}: {})\n", plain(evidence.field), plain(evidence.cell),
+                            plain(evidence.value));
     }
   }
   return text;

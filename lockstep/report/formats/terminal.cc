@@ -12,8 +12,9 @@ namespace {
 constexpr std::size_t kWidth = 100;
 
 std::size_t places(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+  }));
 }
 
 std::string wrapped(const std::string& text, std::size_t indent) {
@@ -39,7 +40,8 @@ std::string table_text(const Table& table) {
   for (std::size_t column = 0; column < columns; ++column) lines[0].push_back(table.heading_of(column));
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     lines.emplace_back();
-    for (std::size_t column = 0; column < columns; ++column) lines.back().push_back(table.text_of(row, column));
+    for (std::size_t column = 0; column < columns; ++column)
+      lines.back().push_back(table.text_of(row, column));
   }
   std::vector<std::size_t> widths(columns, 0);
   for (const auto& line : lines)

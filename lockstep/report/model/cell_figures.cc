@@ -20,8 +20,7 @@ std::optional<double> ledger_sum(const RunRecord& run, std::string_view purpose,
                                  std::optional<std::uint64_t> LedgerLine::*field) {
   std::optional<double> sum;
   for (const LedgerLine& line : run.ledger)
-    if (line.purpose == purpose && line.*field)
-      sum = sum.value_or(0) + static_cast<double>(*(line.*field));
+    if (line.purpose == purpose && line.*field) sum = sum.value_or(0) + static_cast<double>(*(line.*field));
   return sum;
 }
 
@@ -34,9 +33,8 @@ std::optional<Number> span_seconds(const GridCell& cell, const Span& span) {
 }
 
 std::optional<Number> payload_of(const GridCell& cell, std::string_view purpose) {
-  return over_runs(cell, [&](const RunRecord& run) {
-    return ledger_sum(run, purpose, &LedgerLine::payload_bytes);
-  });
+  return over_runs(
+      cell, [&](const RunRecord& run) { return ledger_sum(run, purpose, &LedgerLine::payload_bytes); });
 }
 
 std::optional<Number> wire_of(const GridCell& cell, std::string_view purpose) {

@@ -55,7 +55,8 @@ std::string range_text(const Chart& chart, const ChartSeries& series) {
   const Range range = range_of(chart, series);
   const std::string name = series.name.empty() ? "values" : series.name;
   if (range.low == range.high) return fmt::format("{}: {}", name, with_unit(range.low, chart.y.unit));
-  return fmt::format("{}: {} to {}", name, with_unit(range.low, chart.y.unit), with_unit(range.high, chart.y.unit));
+  return fmt::format("{}: {} to {}", name, with_unit(range.low, chart.y.unit),
+                     with_unit(range.high, chart.y.unit));
 }
 
 }  // namespace
@@ -103,7 +104,8 @@ Table table_of(const Chart& chart) {
 
 std::string description_of(const Chart& chart) {
   std::string text = fmt::format("{} by {}. ", chart.y.label, chart.x.label);
-  if (chart.kind == ChartKind::heat_map) text = fmt::format("{} by {} and {}. ", chart.title, chart.y.label, chart.x.label);
+  if (chart.kind == ChartKind::heat_map)
+    text = fmt::format("{} by {} and {}. ", chart.title, chart.y.label, chart.x.label);
   constexpr std::size_t kMost = 8;
   std::size_t told = 0;
   for (const ChartSeries& series : chart.series) {

@@ -1,4 +1,5 @@
-// A chart of a report as data: what is drawn (svg/), tabulated beside it and written as JSON are these numbers.
+// A chart of a report as data: what is drawn (svg/), tabulated beside it and written as JSON are these
+// numbers.
 #pragma once
 
 #include <optional>
@@ -13,8 +14,8 @@ namespace lockstep::report {
 enum class ChartKind { line, scatter, bar, stacked_bar, heat_map };
 
 struct ChartPoint {
-  double x = 0;  // a number, or the index of a category
-  double y = 0;  // of a heat map: the index of a category of the vertical axis
+  double x = 0;                                 // a number, or the index of a category
+  double y = 0;                                 // of a heat map: the index of a category of the vertical axis
   std::optional<base::Interval> interval = {};  // of y
   std::optional<double> value = {};             // of a heat map's cell
 };

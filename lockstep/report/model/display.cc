@@ -47,7 +47,11 @@ std::string without_trailing_zeros(std::string text) {
 
 DisplayUnit display_unit(std::string_view unit, double largest) {
   const double size = std::abs(largest);
-  if (unit == "s") return size >= 600 ? DisplayUnit{60, "min"} : size == 0 ? DisplayUnit{1, "s"} : size >= 1 ? DisplayUnit{1, "s"} : choose(kSeconds, size);
+  if (unit == "s")
+    return size >= 600 ? DisplayUnit{60, "min"}
+           : size == 0 ? DisplayUnit{1, "s"}
+           : size >= 1 ? DisplayUnit{1, "s"}
+                       : choose(kSeconds, size);
   if (unit == "B") return choose(kBytes, size);
   if (unit == "B/s") return choose(kRates, size);
   return {1, std::string(unit)};

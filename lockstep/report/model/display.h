@@ -1,5 +1,6 @@
 // Numbers as people read them: one unit a column, four significant digits, thousands set apart. What programs
-// read (JSON, CSV, the attributes of charts) is the plain number in its base unit, in its shortest exact form.
+// read (JSON, CSV, the attributes of charts) is the plain number in its base unit, in its shortest exact
+// form.
 #pragma once
 
 #include <span>

@@ -106,7 +106,8 @@ std::vector<GridAxis> axes_of(const std::vector<GridCell>& cells, bool keep_orde
   std::vector<GridAxis> axes;
   for (const GridCell& cell : cells)
     for (const AxisPoint& at : cell.point) {
-      auto axis = std::find_if(axes.begin(), axes.end(), [&](const GridAxis& a) { return a.name == at.axis; });
+      auto axis =
+          std::find_if(axes.begin(), axes.end(), [&](const GridAxis& a) { return a.name == at.axis; });
       if (axis == axes.end()) axis = axes.insert(axes.end(), {at.axis, {}});
       if (std::find(axis->values.begin(), axis->values.end(), at.value) == axis->values.end())
         axis->values.push_back(at.value);

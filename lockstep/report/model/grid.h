@@ -1,6 +1,6 @@
-// What a report is made of: runs sorted into cells, and where each cell lies on every axis. Records of a study
-// keep its axes; others get the fields in which their specs differ. The machine is an axis as soon as records
-// of several meet.
+// What a report is made of: runs sorted into cells, and where each cell lies on every axis. Records of a
+// study keep its axes; others get the fields in which their specs differ. The machine is an axis as soon as
+// records of several meet.
 #pragma once
 
 #include <optional>
@@ -16,17 +16,17 @@ namespace lockstep::report {
 
 // One cell: runs of one spec on one kind of machine.
 struct GridCell {
-  std::string name;                    // as records carry it; with the machine where there are several
-  std::string label;                   // "ddp, 2 workers, batch 32": the axes on which the cells differ
-  std::vector<lab::AxisPoint> point;   // in the order of the axes
-  std::vector<record::RunRecord> runs;     // that finished
-  std::vector<record::RunRecord> others;   // that failed, ran out of memory or were interrupted
-  bool oversubscribed = false;         // more workers, or threads, than cores
-  std::string remark;                  // see CellNote
+  std::string name;                       // as records carry it; with the machine where there are several
+  std::string label;                      // "ddp, 2 workers, batch 32": the axes on which the cells differ
+  std::vector<lab::AxisPoint> point;      // in the order of the axes
+  std::vector<record::RunRecord> runs;    // that finished
+  std::vector<record::RunRecord> others;  // that failed, ran out of memory or were interrupted
+  bool oversubscribed = false;            // more workers, or threads, than cores
+  std::string remark;                     // see CellNote
 
   int workers = 1;
   record::BatchFigures batch;
-  bool strong = false;                 // the spec fixes the global batch
+  bool strong = false;  // the spec fixes the global batch
 
   std::string at(std::string_view axis) const;
   const record::RunRecord* any() const;  // a finished run, else another, else null
@@ -47,15 +47,16 @@ struct Grid {
   const GridAxis* find_axis(std::string_view name) const;
 };
 
-// What is known of a cell besides its runs: why it has none, what stood in for its data, why it was not repeated
-// further.
+// What is known of a cell besides its runs: why it has none, what stood in for its data, why it was not
+// repeated further.
 struct CellNote {
   std::string cell;
   std::string remark;
 };
 
 // `study` may be null.
-Grid make_grid(const lab::Study* study, const std::vector<CellNote>& notes, std::vector<record::RunRecord> records);
+Grid make_grid(const lab::Study* study, const std::vector<CellNote>& notes,
+               std::vector<record::RunRecord> records);
 
 // A figure of run_figures.h over the cell's repeats; of a single run the interval of its step time is that of
 // its steps.

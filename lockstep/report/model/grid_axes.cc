@@ -8,12 +8,13 @@
 namespace lockstep::report {
 namespace {
 
-constexpr std::array kFirst = {"engine",  "model",      "data",         "strategy", "backend", "device",
-                               "workers", "batch_size", "global_batch", "threads"};
+constexpr std::array kFirst = {"engine", "model",   "data",       "strategy",     "backend",
+                               "device", "workers", "batch_size", "global_batch", "threads"};
 // They change where files lie, how long to wait or what is drawn, never what is compared.
-constexpr std::array kNoAxis = {"seed",      "data_dir",          "loader_threads",  "prefetch",       "trace",
-                                "resume",    "checkpoint_epochs", "checkpoint_time", "export_weights", "timeout",
-                                "data_seed", "measure",           "skip_steps"};
+constexpr std::array kNoAxis = {"seed",           "data_dir", "loader_threads",    "prefetch",
+                                "trace",          "resume",   "checkpoint_epochs", "checkpoint_time",
+                                "export_weights", "timeout",  "data_seed",         "measure",
+                                "skip_steps"};
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {

@@ -27,7 +27,8 @@ std::string spaced(std::string text) {
 std::string whole_label(const GridCell& cell) {
   const record::RunRecord* run = cell.any();
   if (run == nullptr) return cell.name;
-  return fmt::format("{}, {}", field_text(*run, "model"), point_text({"workers", std::to_string(cell.workers)}));
+  return fmt::format("{}, {}", field_text(*run, "model"),
+                     point_text({"workers", std::to_string(cell.workers)}));
 }
 
 }  // namespace
@@ -38,7 +39,8 @@ std::string point_text(const lab::AxisPoint& point) {
   if (point.axis == "global_batch" && !point.value.empty()) return "global batch " + point.value;
   if (point.value.empty()) return "no " + spaced(point.axis);
   if (is_word(point.axis)) return point.value;
-  return is_number(point.value) || point.value.size() < 5 ? spaced(point.axis) + " " + point.value : point.value;
+  return is_number(point.value) || point.value.size() < 5 ? spaced(point.axis) + " " + point.value
+                                                          : point.value;
 }
 
 std::string label_without(const Grid& grid, const GridCell& cell, const std::vector<std::string>& axes) {
@@ -58,7 +60,8 @@ std::string machine_text(const record::RunRecord& record) {
   const std::string host = machine.value("host", "unknown host");
   if (machine.contains("gpu") && machine["gpu"].is_string())
     return fmt::format("{} ({})", host, machine["gpu"].get<std::string>());
-  return fmt::format("{} ({}, {} cores)", host, machine.value("cpu", "unknown CPU"), machine.value("cores", 0));
+  return fmt::format("{} ({}, {} cores)", host, machine.value("cpu", "unknown CPU"),
+                     machine.value("cores", 0));
 }
 
 bool is_oversubscribed(const record::RunRecord& record) {

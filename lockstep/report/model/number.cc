@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lockstep/lab/repeat_interval.h"
+
 namespace lockstep::report {
 
 std::optional<Number> estimate(std::span<const double> samples) {
@@ -10,7 +12,10 @@ std::optional<Number> estimate(std::span<const double> samples) {
   Number number;
   number.value = base::median(samples);
   number.repeats = static_cast<int>(samples.size());
-  if (samples.size() > 1) number.interval = base::median_interval_95(samples);
+  number.samples.assign(samples.begin(), samples.end());
+  constexpr std::size_t kEnoughForMedian = 6;
+  number.interval = samples.size() < kEnoughForMedian ? lab::mean_interval_95(samples)
+                                                      : std::optional(base::median_interval_95(samples));
   return number;
 }
 
@@ -20,14 +25,15 @@ std::optional<Number> quotient(const Number& above, const Number& below) {
   result.value = above.value / below.value;
   result.repeats = std::min(above.repeats, below.repeats);
   if (above.interval && below.interval && below.interval->low > 0)
-    result.interval =
-        base::Interval{above.interval->low / below.interval->high, above.interval->high / below.interval->low};
+    result.interval = base::Interval{above.interval->low / below.interval->high,
+                                     above.interval->high / below.interval->low};
   return result;
 }
 
 Number scaled(const Number& number, double factor) {
   Number result = number;
   result.value *= factor;
+  for (double& sample : result.samples) sample *= factor;
   if (result.interval) {
     result.interval->low *= factor;
     result.interval->high *= factor;
@@ -36,6 +42,8 @@ Number scaled(const Number& number, double factor) {
 }
 
 std::optional<bool> clearly_differ(const Number& one, const Number& other) {
+  if (one.samples.size() > 1 && other.samples.size() > 1)
+    return lab::difference_of(one.samples, other.samples).significant();
   if (!one.interval || !other.interval) return std::nullopt;
   return one.interval->high < other.interval->low || other.interval->high < one.interval->low;
 }

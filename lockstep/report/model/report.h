@@ -19,8 +19,8 @@ struct PublishedNote {
 struct Report {
   std::string first_line;  // what a quick variant cut, or that nothing was
   std::string title;
-  std::string notes;                 // of the study
-  std::vector<Paragraph> words;      // a paragraph for each question, then the rest
+  std::string notes;             // of the study
+  std::vector<Paragraph> words;  // a paragraph for each question, then the rest
   std::vector<Table> tables;
   std::vector<Chart> charts;
   std::vector<PublishedNote> published;  // definitions of the published columns

@@ -36,7 +36,8 @@ const GridCell* find_baseline(const Grid& grid, const GridCell& cell, Scaling sc
   for (const bool lenient : {false, true})
     for (const GridCell& candidate : grid.cells)
       if (candidate.workers == 1 && is_measured(candidate) &&
-          fixed_batch(candidate, scaling) == fixed_batch(cell, scaling) && same_kind(cell, candidate, lenient))
+          fixed_batch(candidate, scaling) == fixed_batch(cell, scaling) &&
+          same_kind(cell, candidate, lenient))
         return &candidate;
   return nullptr;
 }
@@ -75,10 +76,11 @@ void add(std::vector<ScalingFamily>& families, const Grid& grid, const GridCell&
   family->steps.push_back(step_against(cell, *one));
 }
 
-// A grid that fixes the batch per worker has strong pairs only by accident; they are kept where the batch is an
-// axis, so that both readings of the same cells stand apart.
+// A grid that fixes the batch per worker has strong pairs only by accident; they are kept where the batch is
+// an axis, so that both readings of the same cells stand apart.
 bool has_reading(const Grid& grid, const GridCell& cell, Scaling scaling) {
-  const bool batch_axis = grid.find_axis("batch_size") != nullptr || grid.find_axis("global_batch") != nullptr;
+  const bool batch_axis =
+      grid.find_axis("batch_size") != nullptr || grid.find_axis("global_batch") != nullptr;
   return batch_axis || cell.strong == (scaling == Scaling::strong);
 }
 

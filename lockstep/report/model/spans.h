@@ -25,8 +25,8 @@ inline constexpr std::array<Span, 7> kSpans = {{
     {"other", "other", &record::SplitSeconds::other},
 }};
 
-inline constexpr std::array<std::string_view, 8> kPurposes = {
-    "input", "output", "gradient", "parameter", "buffer", "statistics", "metric", "control"};
+inline constexpr std::array<std::string_view, 8> kPurposes = {"input",  "output",     "gradient", "parameter",
+                                                              "buffer", "statistics", "metric",   "control"};
 
 inline constexpr std::array<std::string_view, 7> kMemoryUses = {
     "parameters", "gradients", "buckets", "optimizer", "activations", "communication", "other"};

@@ -17,7 +17,8 @@ DisplayUnit Table::unit_of(std::size_t column) const {
 std::string Table::heading_of(std::size_t column) const {
   const TableColumn& described = columns[column];
   const std::string unit = unit_of(column).name;
-  const std::string heading = unit.empty() || !is_numeric(column) ? described.heading : described.heading + ", " + unit;
+  const std::string heading =
+      unit.empty() || !is_numeric(column) ? described.heading : described.heading + ", " + unit;
   return described.published_by.empty() ? heading : "published: " + heading;
 }
 
@@ -27,7 +28,8 @@ std::string Table::text_of(std::size_t row, std::size_t column) const {
 }
 
 bool Table::is_numeric(std::size_t column) const {
-  return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row[column].number.has_value(); });
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const auto& row) { return row[column].number.has_value(); });
 }
 
 TableValue word(std::string text) {

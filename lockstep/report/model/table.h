@@ -11,23 +11,23 @@
 namespace lockstep::report {
 
 struct TableColumn {
-  std::string key;               // "step_seconds": in CSV and JSON
-  std::string heading;           // "step"
-  std::string unit = {};         // of the numbers: "s", "B", "B/s", "1/s", "%", "dB", ""
-  bool exact = false;            // shown with all digits
-  std::string definition = {};   // where the heading alone could mislead
-  std::string published_by = {}; // the source, where the figures are somebody else's
+  std::string key;                // "step_seconds": in CSV and JSON
+  std::string heading;            // "step"
+  std::string unit = {};          // of the numbers: "s", "B", "B/s", "1/s", "%", "dB", ""
+  bool exact = false;             // shown with all digits
+  std::string definition = {};    // where the heading alone could mislead
+  std::string published_by = {};  // the source, where the figures are somebody else's
 };
 
 struct TableValue {
-  std::string text = {};                // of a word; empty and no number: unknown
+  std::string text = {};  // of a word; empty and no number: unknown
   std::optional<Number> number = {};
 
   bool known() const { return number.has_value() || !text.empty(); }
 };
 
 struct Table {
-  std::string name;   // of the registry
+  std::string name;  // of the registry
   std::string title;
   std::string note = {};
   std::vector<TableColumn> columns = {};

@@ -33,10 +33,10 @@ std::optional<Number> over_runs(const GridCell& cell, const lab::Target& target,
 // The record's metric as a figure of an epoch.
 lab::Target target_of(const record::TargetFigures& target) {
   const std::string& metric = target.metric;
-  const std::string figure = metric == "loss" ? "train_loss"
+  const std::string figure = metric == "loss"       ? "train_loss"
                              : metric == "accuracy" ? "val_accuracy"
-                             : metric == "psnr" ? "val_psnr"
-                                                : metric;
+                             : metric == "psnr"     ? "val_psnr"
+                                                    : metric;
   return {figure, target.value};
 }
 

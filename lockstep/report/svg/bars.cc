@@ -21,7 +21,8 @@ struct Rows {
 };
 
 double bars_height(const Chart& chart) {
-  return chart.kind == ChartKind::stacked_bar ? kBar + 2 : static_cast<double>(chart.series.size()) * (kBar + 1);
+  return chart.kind == ChartKind::stacked_bar ? kBar + 2
+                                              : static_cast<double>(chart.series.size()) * (kBar + 1);
 }
 
 Rows lay_out(const Chart& chart) {
@@ -67,14 +68,15 @@ Scale make_scale(const Chart& chart) {
 
 std::string error_bar(const Scale& scale, const ChartPoint& point, double y) {
   if (!point.interval || point.interval->low == point.interval->high) return "";
-  const double low = scale.at(std::max(point.interval->low, scale.low)), high = scale.at(point.interval->high);
+  const double low = scale.at(std::max(point.interval->low, scale.low)),
+               high = scale.at(point.interval->high);
   return line_element(low, y, high, y, "error") + line_element(low, y - 3, low, y + 3, "error") +
          line_element(high, y - 3, high, y + 3, "error");
 }
 
 // One bar from `from` to `to` in pixels.
-std::string bar(const Chart& chart, std::size_t series, const ChartPoint& point, double from, double to, double y,
-                const std::string& error) {
+std::string bar(const Chart& chart, std::size_t series, const ChartPoint& point, double from, double to,
+                double y, const std::string& error) {
   Attributes attributes = data_of(series, point);
   attributes.insert(attributes.begin(), {"class", "mark " + series_class(chart, series)});
   attributes.push_back({"data-legend", std::to_string(series)});
@@ -107,15 +109,14 @@ std::string draw_ticks(const Chart& chart, const Scale& scale, double bottom) {
   std::string body = text_element(4, 14, axis_title(chart.y, unit), "start", "label");
   for (const Tick& tick : ticks_for(scale, unit, true, {})) {
     const double x = scale.at(tick.value);
-    body += line_element(x, 22, x, bottom, "grid") +
-            element("text",
-                    {{"x", pixels(x)},
-                     {"y", pixels(bottom + 14)},
-                     {"text-anchor", x < 30 ? "start" : "middle"},
-                     {"class", "tick"},
-                     {"data-tick-y", exact_text(tick.value)},
-                     {"data-at", pixels(x)}},
-                    escape(tick.text));
+    body += line_element(x, 22, x, bottom, "grid") + element("text",
+                                                             {{"x", pixels(x)},
+                                                              {"y", pixels(bottom + 14)},
+                                                              {"text-anchor", x < 30 ? "start" : "middle"},
+                                                              {"class", "tick"},
+                                                              {"data-tick-y", exact_text(tick.value)},
+                                                              {"data-at", pixels(x)}},
+                                                             escape(tick.text));
   }
   return body;
 }

@@ -83,10 +83,10 @@ std::string framed(const Chart& chart, const DrawOptions& options, double height
   if (options.standalone) attributes.insert(attributes.begin(), {"xmlns", "http://www.w3.org/2000/svg"});
   const std::string words = element("title", {{"id", options.id + "-title"}}, escape(chart.title)) +
                             element("desc", {{"id", options.id + "-desc"}}, escape(chart.description));
-  const std::string style =
-      options.standalone ? "<style>" + chart_style("svg") + "</style>" +
-                               rect_element(0, 0, kChartWidth, height, {{"class", "paper"}})
-                         : "";
+  const std::string style = options.standalone
+                                ? "<style>" + chart_style("svg") + "</style>" +
+                                      rect_element(0, 0, kChartWidth, height, {{"class", "paper"}})
+                                : "";
   return element("svg", attributes, words + style + body) + "\n";
 }
 
@@ -133,8 +133,9 @@ std::string draw(const Chart& chart, const DrawOptions& options) {
   const Drawing inside = draw_inside(chart);
   if (!options.standalone) return framed(chart, options, inside.height, inside.body);
   const Drawing title = draw_title(chart), legend = draw_legend(chart);
-  return framed(chart, options, title.height + inside.height + legend.height,
-                title.body + moved(title.height, inside.body) + moved(title.height + inside.height, legend.body));
+  return framed(
+      chart, options, title.height + inside.height + legend.height,
+      title.body + moved(title.height, inside.body) + moved(title.height + inside.height, legend.body));
 }
 
 }  // namespace lockstep::report

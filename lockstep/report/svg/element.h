@@ -1,5 +1,5 @@
-// SVG text: escaping, numbers as attributes, and how wide a text will be. Nothing measures fonts here, so widths
-// are estimates on the safe side.
+// SVG text: escaping, numbers as attributes, and how wide a text will be. Nothing measures fonts here, so
+// widths are estimates on the safe side.
 #pragma once
 
 #include <initializer_list>

@@ -25,8 +25,8 @@ double largest(const Chart& chart) {
   return most;
 }
 
-std::string field(const Chart& chart, const ChartPoint& point, const DisplayUnit& unit, double left, double width,
-                  double most) {
+std::string field(const Chart& chart, const ChartPoint& point, const DisplayUnit& unit, double left,
+                  double width, double most) {
   const double x = left + point.x * width, y = kTop + point.y * kRow;
   const double tint = most > 0 ? std::clamp(point.value.value_or(0) / most, 0.05, 1.0) : 0.05;
   Attributes attributes = data_of(0, point);
@@ -43,12 +43,14 @@ std::string field(const Chart& chart, const ChartPoint& point, const DisplayUnit
 
 Drawing draw_heat_map(const Chart& chart) {
   const double left = label_width(chart);
-  const double width = (kChartWidth - left - 8) / static_cast<double>(std::max<std::size_t>(1, chart.x.categories.size()));
+  const double width =
+      (kChartWidth - left - 8) / static_cast<double>(std::max<std::size_t>(1, chart.x.categories.size()));
   const double most = largest(chart), bottom = kTop + kRow * static_cast<double>(chart.y.categories.size());
   const DisplayUnit unit = display_unit(chart.y.unit, most);
-  Drawing drawing{text_element(4, 14, fmt::format("{}{}", chart.title, unit.name.empty() ? "" : ", " + unit.name),
-                               "start", "label"),
-                  bottom + 40};
+  Drawing drawing{
+      text_element(4, 14, fmt::format("{}{}", chart.title, unit.name.empty() ? "" : ", " + unit.name),
+                   "start", "label"),
+      bottom + 40};
   for (std::size_t i = 0; i < chart.y.categories.size(); ++i)
     drawing.body += text_element(left - 6, kTop + kRow * static_cast<double>(i) + kRow / 2 + 4,
                                  wrap(chart.y.categories[i], left - 6, kTickFont).front(), "end", "tick");

@@ -1,4 +1,5 @@
-// Lines and scatters: a frame with ticks, error bars, lines and marks whose shape tells series apart in print.
+// Lines and scatters: a frame with ticks, error bars, lines and marks whose shape tells series apart in
+// print.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -127,7 +128,8 @@ bool is_drawable(const Frame& frame, const ChartPoint& point) {
 std::string error_bar(const Frame& frame, const ChartPoint& point) {
   if (!point.interval || point.interval->low == point.interval->high) return "";
   const double x = frame.x.at(point.x);
-  const double low = frame.y.at(frame.y.log ? std::max(point.interval->low, frame.y.low) : point.interval->low);
+  const double low =
+      frame.y.at(frame.y.log ? std::max(point.interval->low, frame.y.low) : point.interval->low);
   const double high = frame.y.at(point.interval->high);
   return line_element(x, low, x, high, "error") + line_element(x - 3, low, x + 3, low, "error") +
          line_element(x - 3, high, x + 3, high, "error");

@@ -72,7 +72,8 @@ AxisRange range_for(std::vector<double> values, bool log, bool from_zero) {
   double low = *least, high = *most;
   if (log) return low == high ? AxisRange{low / 2, high * 2} : AxisRange{low / 1.15, high * 1.15};
   if (low >= 0 && (from_zero || low < 0.6 * high)) low = 0;
-  if (low == high) return low == 0 ? AxisRange{0, 1} : AxisRange{low - std::abs(low) / 10, high + std::abs(high) / 10};
+  if (low == high)
+    return low == 0 ? AxisRange{0, 1} : AxisRange{low - std::abs(low) / 10, high + std::abs(high) / 10};
   const double margin = 0.06 * (high - low);
   return {low == 0 ? 0 : low - margin, high + margin};
 }

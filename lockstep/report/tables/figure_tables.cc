@@ -44,13 +44,10 @@ std::string remark_of(const GridCell& cell) {
 
 Table summary_table(const Subject& subject) {
   Table table = cell_table("summary", "Every cell", subject.grid);
-  const std::vector<FigureColumn> figures = {{"step_seconds", "step"},
-                                             {"samples_per_second", "samples"},
-                                             {"train_loss", "train loss"},
-                                             {"val_loss", "val loss"},
-                                             {"val_accuracy", "val accuracy"},
-                                             {"val_psnr", "val PSNR"},
-                                             {"total_seconds", "whole job"}};
+  const std::vector<FigureColumn> figures = {
+      {"step_seconds", "step"},      {"samples_per_second", "samples"}, {"train_loss", "train loss"},
+      {"val_loss", "val loss"},      {"val_accuracy", "val accuracy"},  {"val_psnr", "val PSNR"},
+      {"total_seconds", "whole job"}};
   table.columns.push_back({"status", "status"});
   table.columns.push_back({"repeats", "repeats", "", true});
   for (const FigureColumn& column : figures)
@@ -64,8 +61,9 @@ Table summary_table(const Subject& subject) {
     row.push_back(word(remark_of(cell)));
     table.rows.push_back(std::move(row));
   }
-  table.note = "Medians over repeats; in brackets the 95 % interval, with fewer than six repeats their range, "
-               "of a single run's step that of its steps.";
+  table.note =
+      "Medians over repeats; in brackets the 95 % interval (of fewer than six repeats by Student's t, of a "
+      "single run's step that of its steps).";
   return table;
 }
 
@@ -87,8 +85,9 @@ Table minutes_table(const Subject& subject) {
                               {"validate_seconds", "validate"},
                               {"train_loss", "train loss"},
                               {"val_loss", "val loss"}});
-  table.note = "The whole job runs from the command to its end; launch, load and validation do not shrink with "
-               "workers.";
+  table.note =
+      "The whole job runs from the command to its end; launch, load and validation do not shrink with "
+      "workers.";
   return table;
 }
 

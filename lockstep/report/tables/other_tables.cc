@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "lockstep/report/model/primitives.h"
 #include "lockstep/report/model/targets.h"
 #include "lockstep/report/tables/tables.h"
 
@@ -22,25 +23,6 @@ void add_targets(Table& table, const Subject& subject, const GridCell& cell,
     row.insert(row.end(), {word(reached_text(cell, target)), value(epochs_until(cell, target)),
                            value(seconds_until(cell, target))});
   table.rows.push_back(std::move(row));
-}
-
-std::set<std::string> primitive_names(const Grid& grid) {
-  std::set<std::string> names;
-  for (const GridCell& cell : grid.cells)
-    for (const record::RunRecord& run : cell.runs)
-      if (run.steps.primitives_seconds)
-        for (const auto& [name, seconds] : *run.steps.primitives_seconds) names.insert(name);
-  return names;
-}
-
-std::optional<Number> primitive_seconds(const GridCell& cell, const std::string& name) {
-  std::vector<double> values;
-  for (const record::RunRecord& run : cell.runs) {
-    if (!run.steps.primitives_seconds) continue;
-    const auto found = run.steps.primitives_seconds->find(name);
-    if (found != run.steps.primitives_seconds->end()) values.push_back(found->second);
-  }
-  return estimate(values);
 }
 
 // The points at which anything was published, in the file's order.
@@ -85,8 +67,10 @@ std::vector<TableColumn> published_columns(const lab::Study& study, const std::v
   for (const lab::Published& column : study.published) {
     const bool whole = std::all_of(column.values.begin(), column.values.end(),
                                    [](const auto& given) { return given.value == std::floor(given.value); });
-    columns.push_back({"published:" + column.name, column.name, column.unit, whole, column.definition, column.source});
-    if (!column.figure.empty()) columns.push_back(figure_column(column.figure, "ours: " + column.name, whole));
+    columns.push_back(
+        {"published:" + column.name, column.name, column.unit, whole, column.definition, column.source});
+    if (!column.figure.empty())
+      columns.push_back(figure_column(column.figure, "ours: " + column.name, whole));
   }
   columns.push_back({"cell", "our cell"});
   return columns;
@@ -96,12 +80,14 @@ std::vector<TableValue> published_row(const lab::Study& study, const std::vector
                                       const std::vector<lab::AxisPoint>& point, const GridCell* cell) {
   std::vector<TableValue> row;
   for (const std::string& axis : axes) {
-    const auto at = std::find_if(point.begin(), point.end(), [&](const auto& there) { return there.axis == axis; });
+    const auto at =
+        std::find_if(point.begin(), point.end(), [&](const auto& there) { return there.axis == axis; });
     row.push_back(word(at == point.end() ? "" : at->value));
   }
   for (const lab::Published& column : study.published) {
     row.push_back(value(published_at(column, point)));
-    if (!column.figure.empty()) row.push_back(value(cell == nullptr ? std::nullopt : figure(*cell, column.figure)));
+    if (!column.figure.empty())
+      row.push_back(value(cell == nullptr ? std::nullopt : figure(*cell, column.figure)));
   }
   row.push_back(word(cell == nullptr ? "not run here" : cell->label));
   return row;
@@ -130,7 +116,7 @@ Table primitives_table(const Subject& subject) {
   const std::set<std::string> names = primitive_names(subject.grid);
   for (const std::string& name : names) table.columns.push_back({name + "_seconds", name, "s"});
   for (const GridCell& cell : subject.grid.cells) {
-    if (names.empty() || cell.runs.empty() || !cell.runs.front().steps.primitives_seconds) continue;
+    if (names.empty() || !primitive_seconds(cell, *names.begin())) continue;
     std::vector<TableValue> row = point_values(subject.grid, cell);
     for (const std::string& name : names) row.push_back(value(primitive_seconds(cell, name)));
     table.rows.push_back(std::move(row));
@@ -141,8 +127,10 @@ Table primitives_table(const Subject& subject) {
 Table published_table(const Subject& subject) {
   Table table{"published", "What others published, beside ours"};
   if (subject.study == nullptr || subject.study->published.empty()) return table;
-  table.note = "Published columns are theirs, measured on their machines; each stands beside ours only where the two mean "
-               "the same.";
+  table.note =
+      "Published columns are theirs, measured on their machines; each stands beside ours only where the two "
+      "mean "
+      "the same.";
   const auto points = published_points(*subject.study);
   const std::vector<std::string> axes = published_axes(points);
   table.columns = published_columns(*subject.study, axes);

@@ -48,7 +48,8 @@ std::optional<Table> make_table(const std::string& name, const Subject& subject)
     Table table = without_unknown(entry.make(subject));
     return table.rows.empty() ? std::nullopt : std::optional(std::move(table));
   }
-  throw base::ConfigError(fmt::format("there is no table '{}'.{}", name, base::suggestion(name, table_names())));
+  throw base::ConfigError(
+      fmt::format("there is no table '{}'.{}", name, base::suggestion(name, table_names())));
 }
 
 }  // namespace lockstep::report

@@ -14,12 +14,13 @@ namespace {
 void add_family(Table& table, const ScalingFamily& family) {
   for (const ScalingStep& step : family.steps) {
     const GridCell& cell = *step.cell;
-    table.rows.push_back({word(name_of(family.scaling)), word(family.label), count(cell.workers),
-                          count(static_cast<double>(cell.batch.per_worker)),
-                          count(static_cast<double>(cell.batch.global)), value(figure(cell, "step_seconds")),
-                          value(figure(cell, "samples_per_second")), value(step.speedup), count(cell.workers),
-                          value(step.efficiency ? std::optional(scaled(*step.efficiency, 100)) : std::nullopt),
-                          word(cell.oversubscribed ? "oversubscribed" : "")});
+    table.rows.push_back(
+        {word(name_of(family.scaling)), word(family.label), count(cell.workers),
+         count(static_cast<double>(cell.batch.per_worker)), count(static_cast<double>(cell.batch.global)),
+         value(figure(cell, "step_seconds")), value(figure(cell, "samples_per_second")), value(step.speedup),
+         count(cell.workers),
+         value(step.efficiency ? std::optional(scaled(*step.efficiency, 100)) : std::nullopt),
+         word(cell.oversubscribed ? "oversubscribed" : "")});
   }
 }
 
@@ -34,8 +35,8 @@ void add_projection(Table& table, const ScalingFamily& family) {
   std::vector<std::string> fitted;
   for (const int workers : projection->fitted) fitted.push_back(std::to_string(workers));
   const auto predicted = [](const predict::Prediction& prediction) {
-    return value(std::optional(Number{prediction.step_seconds,
-                                      base::Interval{prediction.low_seconds, prediction.high_seconds}, 1}));
+    return value(std::optional(
+        Number{prediction.step_seconds, base::Interval{prediction.low_seconds, prediction.high_seconds}, 1}));
   };
   table.rows.push_back({word(name_of(family.scaling)), word(family.label), word(base::join(fitted, " ")),
                         count(projection->largest.workers), predicted(projection->largest),
@@ -47,8 +48,9 @@ void add_projection(Table& table, const ScalingFamily& family) {
 
 Table scaling_table(const Subject& subject) {
   Table table{"scaling", "Speedup and efficiency against one worker"};
-  table.note = "Weak: batch per worker constant. Strong: global batch constant. Speedup is samples per second over "
-               "those of one worker of the same kind; efficiency is speedup over workers.";
+  table.note =
+      "Weak: batch per worker constant. Strong: global batch constant. Speedup is samples per second over "
+      "those of one worker of the same kind; efficiency is speedup over workers.";
   table.columns = {{"scaling", "scaling"},
                    {"family", "family"},
                    {"workers", "workers", "", true},
@@ -77,18 +79,18 @@ Table throughput_table(const Subject& subject) {
                    {"knee", "knee"}};
   for (const BatchLadder& ladder : batch_ladders(subject.grid))
     for (const GridCell* cell : ladder.rungs)
-      table.rows.push_back({word(ladder.label), count(cell->workers),
-                            count(static_cast<double>(cell->batch.per_worker)),
-                            count(static_cast<double>(cell->batch.global)),
-                            value(figure(*cell, "samples_per_second")), value(figure(*cell, "step_seconds")),
-                            word(knee_text(ladder, *cell))});
+      table.rows.push_back(
+          {word(ladder.label), count(cell->workers), count(static_cast<double>(cell->batch.per_worker)),
+           count(static_cast<double>(cell->batch.global)), value(figure(*cell, "samples_per_second")),
+           value(figure(*cell, "step_seconds")), word(knee_text(ladder, *cell))});
   return table;
 }
 
 Table projection_table(const Subject& subject) {
   Table table{"projection", "Projection by the measured split and the ring formula"};
-  table.note = "Fitted without the largest worker count, which is then predicted: the error says how far to trust "
-               "the prediction for twice as many. Oversubscribed runs are kept out.";
+  table.note =
+      "Fitted without the largest worker count, which is then predicted: the error says how far to trust "
+      "the prediction for twice as many. Oversubscribed runs are kept out.";
   table.columns = {{"scaling", "scaling"},
                    {"family", "family"},
                    {"fitted_workers", "fitted to workers"},

@@ -69,11 +69,14 @@ Table split_table(const Subject& subject) {
 
 Table bytes_table(const Subject& subject) {
   Table table = cell_table("bytes", "Bytes by purpose", subject.grid);
-  table.note = "Payload: the tensors that collectives were asked to move, counted once. Wire: what all ranks sent for "
-               "them. Of the whole run.";
+  table.note =
+      "Payload: the tensors that collectives were asked to move, counted once. Wire: what all ranks sent for "
+      "them. Of the whole run.";
   for (const std::string_view purpose : kPurposes) {
-    table.columns.push_back({std::string(purpose) + "_payload_bytes", std::string(purpose) + " payload", "B", true});
-    table.columns.push_back({std::string(purpose) + "_wire_bytes", std::string(purpose) + " wire", "B", true});
+    table.columns.push_back(
+        {std::string(purpose) + "_payload_bytes", std::string(purpose) + " payload", "B", true});
+    table.columns.push_back(
+        {std::string(purpose) + "_wire_bytes", std::string(purpose) + " wire", "B", true});
   }
   table.columns.push_back({"estimated", "wire estimated for"});
   for_each_measured(table, subject, [](const GridCell& cell, auto& row) {
@@ -81,7 +84,8 @@ Table bytes_table(const Subject& subject) {
     for (const std::string_view purpose : kPurposes) {
       row.push_back(value(payload_of(cell, purpose)));
       row.push_back(value(wire_of(cell, purpose)));
-      if (wire_is_estimated(cell, purpose)) estimated += (estimated.empty() ? "" : ", ") + std::string(purpose);
+      if (wire_is_estimated(cell, purpose))
+        estimated += (estimated.empty() ? "" : ", ") + std::string(purpose);
     }
     row.push_back(word(estimated));
   });
@@ -104,8 +108,8 @@ Table messages_table(const Subject& subject) {
     for (const auto& [key, total] : messages_of(cell.runs.front())) {
       std::vector<TableValue> row = point_values(subject.grid, cell);
       row.insert(row.end(), {word(std::get<0>(key)), word(std::get<1>(key)), word(std::get<2>(key)),
-                             count(total.messages), count(total.payload), count(total.wire), count(total.busy),
-                             word(total.estimated ? "estimated" : "counted")});
+                             count(total.messages), count(total.payload), count(total.wire),
+                             count(total.busy), word(total.estimated ? "estimated" : "counted")});
       table.rows.push_back(std::move(row));
     }
   }
@@ -113,9 +117,11 @@ Table messages_table(const Subject& subject) {
 }
 
 Table exposure_table(const Subject& subject) {
-  Table table = cell_table("exposure", "Communication of a step: busy, exposed, hidden, peer wait", subject.grid);
-  table.note = "Busy: a collective was in flight. Exposed: the part of it in which the worker had nothing else to do; "
-               "hidden: the rest. Peer wait: the part of busy spent waiting for the last rank to arrive.";
+  Table table =
+      cell_table("exposure", "Communication of a step: busy, exposed, hidden, peer wait", subject.grid);
+  table.note =
+      "Busy: a collective was in flight. Exposed: the part of it in which the worker had nothing else to do; "
+      "hidden: the rest. Peer wait: the part of busy spent waiting for the last rank to arrive.";
   table.columns.insert(table.columns.end(), {figure_column("busy_seconds", "busy"),
                                              figure_column("exposed_seconds", "exposed"),
                                              {"hidden_seconds", "hidden", "s"},
@@ -131,8 +137,10 @@ Table exposure_table(const Subject& subject) {
 
 Table bandwidth_table(const Subject& subject) {
   Table table = cell_table("bandwidth", "Bandwidth of the gradient's collective", subject.grid);
-  table.note = "Algorithm bandwidth is payload over time; bus bandwidth is that times 2(N-1)/N, to be held against the "
-               "link's peak. The ring formula's bound is 2(N-1)/N x payload / peak.";
+  table.note =
+      "Algorithm bandwidth is payload over time; bus bandwidth is that times 2(N-1)/N, to be held against "
+      "the "
+      "link's peak. The ring formula's bound is 2(N-1)/N x payload / peak.";
   table.columns.insert(table.columns.end(), {figure_column("algorithm_bandwidth", "algorithm"),
                                              figure_column("bus_bandwidth", "bus"),
                                              {"link_peak", "link's peak", "B/s"},
@@ -142,17 +150,19 @@ Table bandwidth_table(const Subject& subject) {
                                              {"ring_bound_seconds", "ring formula's bound, a step", "s"}});
   for_each_measured(table, subject, [](const GridCell& cell, auto& row) {
     const auto share = figure(cell, [](const record::RunRecord& run) { return run.comm.utilization; });
-    row.insert(row.end(), {value(figure(cell, "algorithm_bandwidth")), value(figure(cell, "bus_bandwidth")),
-                           value(link_peak(cell)), value(percent_of(share)),
-                           value(gradient_bytes_per_step(cell)),
-                           cell.workers > 1 ? value(transfer_seconds(cell)) : TableValue{}, value(ring_bound(cell))});
+    row.insert(row.end(),
+               {value(figure(cell, "algorithm_bandwidth")), value(figure(cell, "bus_bandwidth")),
+                value(link_peak(cell)), value(percent_of(share)), value(gradient_bytes_per_step(cell)),
+                cell.workers > 1 ? value(transfer_seconds(cell)) : TableValue{}, value(ring_bound(cell))});
   });
   return table;
 }
 
 Table memory_table(const Subject& subject) {
   Table table = cell_table("memory", "Peak memory of the worst rank, by use", subject.grid);
-  table.note = "At the instant of the peak; the uses sum to it. Cells without figures ran out of memory or did not run.";
+  table.note =
+      "At the instant of the peak; the uses sum to it. Cells without figures ran out of memory or did not "
+      "run.";
   table.columns.push_back({"status", "status"});
   table.columns.push_back(figure_column("peak_bytes", "peak"));
   table.columns.push_back({"cap_bytes", "cap", "B"});

@@ -1,5 +1,5 @@
-// The tables by the names that study files use (lab/study_views.h). Each takes what it needs from the grid and
-// leaves out what no record knows.
+// The tables by the names that study files use (lab/study_views.h). Each takes what it needs from the grid
+// and leaves out what no record knows.
 #pragma once
 
 #include <string>

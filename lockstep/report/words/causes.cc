@@ -57,14 +57,16 @@ Evidence step_evidence(const GridCell& cell) {
 void add_data(Sentences& sentences, const GridCell& cell, double step) {
   const double data = value_of(span_seconds(cell, kSpans[0]));
   if (data < kBoundShare * step) return;
-  const std::vector<Evidence> rests = {evidence("steps.split_seconds.data", cell, data, "s"), step_evidence(cell)};
-  sentences.push_back({"data-bound",
-                       fmt::format("With {}, {} of the step ({} of {}) is waiting for data: the run is data-bound.",
-                                   cell.label, percent(data / step), with_unit(data, "s"), with_unit(step, "s")),
-                       rests});
-  sentences.push_back({"try-data",
-                       "Try more loader_threads, a larger prefetch, or less work per sample (augment, image_size).",
-                       rests});
+  const std::vector<Evidence> rests = {evidence("steps.split_seconds.data", cell, data, "s"),
+                                       step_evidence(cell)};
+  sentences.push_back(
+      {"data-bound",
+       fmt::format("With {}, {} of the step ({} of {}) is waiting for data: the run is data-bound.",
+                   cell.label, percent(data / step), with_unit(data, "s"), with_unit(step, "s")),
+       rests});
+  sentences.push_back(
+      {"try-data",
+       "Try more loader_threads, a larger prefetch, or less work per sample (augment, image_size).", rests});
 }
 
 // The longest wait of any rank: where the straggler is rank 0 itself, the others wait.
@@ -82,30 +84,33 @@ void add_straggler(Sentences& sentences, const GridCell& cell, double step) {
                                  step_evidence(cell)};
   const auto slow = slow_rank(cell);
   if (!slow) {
-    sentences.push_back({"uneven-ranks",
-                         fmt::format("With {}, ranks wait for each other for {} of the step, though none is slow "
-                                     "throughout: their steps vary (a shared core, or noise).",
-                                     cell.label, percent(wait / step)),
-                         rests});
     sentences.push_back(
-        {"try-quiet", "Try fewer threads than cores, pinned workers, or a machine that does nothing else.", rests});
+        {"uneven-ranks",
+         fmt::format("With {}, ranks wait for each other for {} of the step, though none is slow "
+                     "throughout: their steps vary (a shared core, or noise).",
+                     cell.label, percent(wait / step)),
+         rests});
+    sentences.push_back({"try-quiet",
+                         "Try fewer threads than cores, pinned workers, or a machine that does nothing else.",
+                         rests});
     return;
   }
   rests.push_back(evidence(fmt::format("per_rank[{}].split_seconds without exposed_comm", slow->rank), cell,
                            slow->own_seconds, "s"));
   rests.push_back(evidence("the same of the other ranks, median", cell, slow->others_seconds, "s"));
-  sentences.push_back(
-      {"straggler",
-       fmt::format("With {}, rank {} is a straggler: its own work takes {} a step, the others' {}, and they wait for it "
-                   "up to {} of the step.",
-                   cell.label, slow->rank, with_unit(slow->own_seconds, "s"), with_unit(slow->others_seconds, "s"),
-                   percent(wait / step)),
-       rests});
-  sentences.push_back({"try-straggler",
-                       fmt::format("Look at what else runs where rank {} does, and at its placement; a faster link "
-                                   "would not help.",
-                                   slow->rank),
+  sentences.push_back({"straggler",
+                       fmt::format("With {}, rank {} is a straggler: its own work takes {} a step, the "
+                                   "others' {}, and they wait for it "
+                                   "up to {} of the step.",
+                                   cell.label, slow->rank, with_unit(slow->own_seconds, "s"),
+                                   with_unit(slow->others_seconds, "s"), percent(wait / step)),
                        rests});
+  sentences.push_back(
+      {"try-straggler",
+       fmt::format("Look at what else runs where rank {} does, and at its placement; a faster link "
+                   "would not help.",
+                   slow->rank),
+       rests});
 }
 
 // How much of what crosses the link stayed exposed, as a sentence's ending.
@@ -123,7 +128,8 @@ std::string link_text(const GridCell& cell, std::vector<Evidence>& rests) {
   rests.push_back(evidence("comm.link_peak", cell, *peak, "B/s"));
   const double share = bus->value / peak->value;
   return fmt::format("The link carried {} of its peak: {}. ", percent(share),
-                     share > 0.7 ? "only fewer bytes or a faster link would help" : "larger buckets or another backend could carry more");
+                     share > 0.7 ? "only fewer bytes or a faster link would help"
+                                 : "larger buckets or another backend could carry more");
 }
 
 // What of the exposed time was not waiting for a peer.
@@ -135,15 +141,15 @@ void add_communication(Sentences& sentences, const GridCell& cell, double step) 
   std::vector<Evidence> rests = {evidence("steps.split_seconds.exposed_comm", cell, exposed, "s"),
                                  evidence("comm.peer_wait_seconds", cell, wait, "s"), step_evidence(cell)};
   const std::string ending = hidden_text(cell, rests);
-  sentences.push_back({"communication-bound",
-                       fmt::format("With {}, exposed communication takes {} of the step ({} of {}, waiting for peers not "
-                                   "counted){}: the run is communication-bound.",
-                                   cell.label, percent(moving / step), with_unit(moving, "s"), with_unit(step, "s"),
-                                   ending),
-                       rests});
+  sentences.push_back(
+      {"communication-bound",
+       fmt::format("With {}, exposed communication takes {} of the step ({} of {}, waiting for peers not "
+                   "counted){}: the run is communication-bound.",
+                   cell.label, percent(moving / step), with_unit(moving, "s"), with_unit(step, "s"), ending),
+       rests});
   const std::string link = link_text(cell, rests);
-  sentences.push_back({"try-communication",
-                       link + "Try a larger batch per worker, compression, or another backend.", rests});
+  sentences.push_back(
+      {"try-communication", link + "Try a larger batch per worker, compression, or another backend.", rests});
 }
 
 }  // namespace
@@ -173,10 +179,11 @@ Sentences growth_of(const GridCell& from, const GridCell& to) {
   if (most == nullptr) return {};
   const std::string field = std::string("steps.split_seconds.") + most->field;
   return {{std::string("grew-") + most->field,
-           fmt::format("From {} to {} the step grew from {} to {}; {} accounts for {} of that.", from.label, to.label,
-                       with_unit(before, "s"), with_unit(after, "s"), most->words,
+           fmt::format("From {} to {} the step grew from {} to {}; {} accounts for {} of that.", from.label,
+                       to.label, with_unit(before, "s"), with_unit(after, "s"), most->words,
                        percent(std::min(1.0, largest / growth))),
-           {step_evidence(from), step_evidence(to), evidence(field, from, value_of(span_seconds(from, *most)), "s"),
+           {step_evidence(from), step_evidence(to),
+            evidence(field, from, value_of(span_seconds(from, *most)), "s"),
             evidence(field, to, value_of(span_seconds(to, *most)), "s")}}};
 }
 

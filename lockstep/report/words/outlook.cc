@@ -1,5 +1,5 @@
-// The projection, and what others claimed. A published claim is repeated only where the published figures bear it
-// out.
+// The projection, and what others claimed. A published claim is repeated only where the published figures
+// bear it out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,12 +23,14 @@ void add_projection(Sentences& sentences, const ScalingFamily& family) {
   for (const int workers : projection->fitted) counts.push_back(std::to_string(workers));
   sentences.push_back(
       {"projection",
-       fmt::format("For {}: fitted to {} workers, the split and the ring formula predict {} a step at {}; {} was measured, "
+       fmt::format("For {}: fitted to {} workers, the split and the ring formula predict {} a step at {}; {} "
+                   "was measured, "
                    "an error of {}. At {} workers they predict {} a step, between {} and {}.",
                    family.label, base::join(counts, ", "), with_unit(projection->largest.step_seconds, "s"),
                    projection->largest.workers, with_unit(projection->measured_seconds, "s"),
                    percent(projection->relative_error), projection->twice.workers,
-                   with_unit(projection->twice.step_seconds, "s"), with_unit(projection->twice.low_seconds, "s"),
+                   with_unit(projection->twice.step_seconds, "s"),
+                   with_unit(projection->twice.low_seconds, "s"),
                    with_unit(projection->twice.high_seconds, "s")),
        {evidence("steps.split_seconds, summed", largest, projection->measured_seconds, "s"),
         evidence("predicted step", largest, projection->largest.step_seconds, "s")}});
@@ -36,7 +38,8 @@ void add_projection(Sentences& sentences, const ScalingFamily& family) {
 
 std::optional<double> published_at(const lab::Published& column, const std::vector<lab::AxisPoint>& point) {
   for (const lab::PublishedValue& given : column.values)
-    if (given.at.size() == point.size() && std::is_permutation(given.at.begin(), given.at.end(), point.begin()))
+    if (given.at.size() == point.size() &&
+        std::is_permutation(given.at.begin(), given.at.end(), point.begin()))
       return given.value;
   return std::nullopt;
 }
@@ -57,17 +60,20 @@ void add_claim(Sentences& sentences, const lab::Study& study, const lab::Claim& 
   const std::vector<Evidence> rests = {
       {"published: " + column->name, point_words(claim.lower), exact_text(*lower) + unit},
       {"published: " + column->name, point_words(claim.higher), exact_text(*higher) + unit}};
-  const std::string figures = fmt::format("{}{} with {}, {}{} with {}", exact_text(*lower), unit,
-                                          point_words(claim.lower), exact_text(*higher), unit,
-                                          point_words(claim.higher));
+  const std::string figures =
+      fmt::format("{}{} with {}, {}{} with {}", exact_text(*lower), unit, point_words(claim.lower),
+                  exact_text(*higher), unit, point_words(claim.higher));
   const std::string source = claim.source.empty() ? column->source : claim.source;
   if (*lower < *higher)
-    sentences.push_back({"claim-kept", fmt::format("{} says: {} Its own figures agree ({}).", source, claim.text, figures), rests});
-  else
-    sentences.push_back({"claim-contradicted",
-                         fmt::format("A statement of {} about {} is not repeated here: its own table contradicts it ({}).",
-                                     source, column->name, figures),
+    sentences.push_back({"claim-kept",
+                         fmt::format("{} says: {} Its own figures agree ({}).", source, claim.text, figures),
                          rests});
+  else
+    sentences.push_back(
+        {"claim-contradicted",
+         fmt::format("A statement of {} about {} is not repeated here: its own table contradicts it ({}).",
+                     source, column->name, figures),
+         rests});
 }
 
 }  // namespace

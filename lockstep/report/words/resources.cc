@@ -31,7 +31,8 @@ void add_purposes(Sentences& sentences, const GridCell& cell) {
   const auto gradient = payload_of(cell, "gradient");
   if (!gradient) return;
   const std::string rest = others.empty() ? "nothing else was moved"
-                                          : "besides them " + base::join(others, ", ") + " was moved: gradients are not the only messages";
+                                          : "besides them " + base::join(others, ", ") +
+                                                " was moved: gradients are not the only messages";
   sentences.push_back({others.empty() ? "only-gradients" : "not-only-gradients",
                        fmt::format("With {}, gradients are {} of payload; {}.", cell.label,
                                    with_unit(gradient->value, "B"), rest),
@@ -46,7 +47,8 @@ void add_wire(Sentences& sentences, const GridCell& cell) {
   sentences.push_back(
       {wire_is_estimated(cell, "gradient") ? "wire-estimated" : "wire",
        fmt::format("For each payload byte of gradients a rank sent {} bytes{}; a ring of {} ranks needs {}.",
-                   display_number(per_rank), wire_is_estimated(cell, "gradient") ? " (estimated: the library hides it)" : "",
+                   display_number(per_rank),
+                   wire_is_estimated(cell, "gradient") ? " (estimated: the library hides it)" : "",
                    cell.workers, display_number(ring)),
        {evidence("ledger[gradient].wire_bytes, all ranks", cell, *wire, "B"),
         evidence("ledger[gradient].payload_bytes", cell, *payload, "B")}});
@@ -61,21 +63,25 @@ std::vector<std::string> labels_with(const Grid& grid, const std::string& status
 
 std::string few_of(const std::vector<std::string>& labels) {
   constexpr std::size_t kMost = 4;
-  std::vector<std::string> shown(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, labels.size())));
+  std::vector<std::string> shown(
+      labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, labels.size())));
   const std::string more = labels.size() > kMost ? fmt::format(" and {} more", labels.size() - kMost) : "";
   return base::join(shown, "; ") + more;
 }
 
 void add_out_of_memory(Sentences& sentences, const Grid& grid) {
-  const std::vector<std::string> ended = labels_with(grid, "out_of_memory"), fitted = labels_with(grid, "finished");
+  const std::vector<std::string> ended = labels_with(grid, "out_of_memory"),
+                                 fitted = labels_with(grid, "finished");
   if (ended.empty()) return;
   std::vector<Evidence> rests;
   for (const std::string& label : ended) rests.push_back({"status", label, "out_of_memory"});
-  sentences.push_back({"out-of-memory",
-                       fmt::format("Out of memory: {}. {}", few_of(ended),
-                                   fitted.empty() ? "No cell fitted." : "These fitted: " + few_of(fitted) + "."),
-                       rests});
-  sentences.push_back({"try-memory", "Try zero1 or zero3, accumulate, a smaller batch per worker, or more workers.", rests});
+  sentences.push_back(
+      {"out-of-memory",
+       fmt::format("Out of memory: {}. {}", few_of(ended),
+                   fitted.empty() ? "No cell fitted." : "These fitted: " + few_of(fitted) + "."),
+       rests});
+  sentences.push_back(
+      {"try-memory", "Try zero1 or zero3, accumulate, a smaller batch per worker, or more workers.", rests});
 }
 
 void add_largest_use(Sentences& sentences, const Grid& grid) {
@@ -94,11 +100,12 @@ void add_largest_use(Sentences& sentences, const Grid& grid) {
     }
   const Number peak = *figure(*most, "peak_bytes");
   if (largest.empty()) return;
-  sentences.push_back({fmt::format("memory-{}", largest),
-                       fmt::format("The highest peak is {} with {}; most of it is {} ({}).", with_unit(peak.value, "B"),
-                                   most->label, largest, percent(bytes / peak.value)),
-                       {evidence("memory.peak_bytes", *most, peak, "B"),
-                        evidence(fmt::format("memory.by_use.{}", largest), *most, bytes, "B")}});
+  sentences.push_back(
+      {fmt::format("memory-{}", largest),
+       fmt::format("The highest peak is {} with {}; most of it is {} ({}).", with_unit(peak.value, "B"),
+                   most->label, largest, percent(bytes / peak.value)),
+       {evidence("memory.peak_bytes", *most, peak, "B"),
+        evidence(fmt::format("memory.by_use.{}", largest), *most, bytes, "B")}});
 }
 
 }  // namespace

@@ -28,12 +28,15 @@ std::string family_name(const ScalingFamily& family) {
 }
 
 Sentence noise_sentence(const ScalingFamily& family, const ScalingStep& step, std::vector<Evidence> rests) {
-  return {"noise",
-          fmt::format("For {}, {} workers measured {} times the samples per second of one, but the intervals of the two "
-                      "overlap: the difference is smaller than the noise, so which is faster cannot be told. More repeats "
-                      "or longer runs would tell.",
-                      family_name(family), step.cell->workers, display_number(step.speedup->value)),
-          std::move(rests)};
+  return {
+      "noise",
+      fmt::format(
+          "For {}, {} workers measured {} times the samples per second of one, but the intervals of the two "
+          "overlap: the difference is smaller than the noise, so which is faster cannot be told. More "
+          "repeats "
+          "or longer runs would tell.",
+          family_name(family), step.cell->workers, display_number(step.speedup->value)),
+      std::move(rests)};
 }
 
 Sentence speed_sentence(const ScalingFamily& family, const ScalingStep& step, std::vector<Evidence> rests,
@@ -49,10 +52,10 @@ Sentence speed_sentence(const ScalingFamily& family, const ScalingStep& step, st
 
 Sentence well_sentence(const ScalingFamily& family, const ScalingStep& step) {
   return {"all-well",
-          fmt::format("For {}, scaling is good: {} efficiency at {} workers, and neither data, stragglers nor "
-                      "communication take {} of the step. More workers are worth trying.",
-                      family_name(family), percent(step.efficiency->value), step.cell->workers,
-                      percent(kBoundShare)),
+          fmt::format(
+              "For {}, scaling is good: {} efficiency at {} workers, and neither data, stragglers nor "
+              "communication take {} of the step. More workers are worth trying.",
+              family_name(family), percent(step.efficiency->value), step.cell->workers, percent(kBoundShare)),
           {evidence("efficiency", *step.cell, *step.efficiency)}};
 }
 
@@ -65,7 +68,8 @@ void add_family(Sentences& sentences, const ScalingFamily& family) {
   const ScalingStep& step = judged_step(family);
   if (!step.speedup || !step.efficiency) return;
   std::vector<Evidence> rests = speed_evidence(one, *step.cell);
-  const auto differ = clearly_differ(*figure(one, "samples_per_second"), *figure(*step.cell, "samples_per_second"));
+  const auto differ =
+      clearly_differ(*figure(one, "samples_per_second"), *figure(*step.cell, "samples_per_second"));
   if (differ && !*differ) {
     sentences.push_back(noise_sentence(family, step, std::move(rests)));
     return;
@@ -73,11 +77,12 @@ void add_family(Sentences& sentences, const ScalingFamily& family) {
   sentences.push_back(speed_sentence(family, step, std::move(rests), differ.has_value()));
   Sentences causes = causes_of(*step.cell);
   if (step.cell->oversubscribed)
-    causes.push_back({"oversubscribed",
-                      fmt::format("With {} there were more workers than cores: they take turns, and the figures say "
-                                  "nothing about a machine that has enough.",
-                                  step.cell->label),
-                      {evidence("workers", *step.cell, step.cell->workers)}});
+    causes.push_back(
+        {"oversubscribed",
+         fmt::format("With {} there were more workers than cores: they take turns, and the figures say "
+                     "nothing about a machine that has enough.",
+                     step.cell->label),
+         {evidence("workers", *step.cell, step.cell->workers)}});
   if (causes.empty() && step.efficiency->value >= kWellEfficiency)
     causes.push_back(well_sentence(family, step));
   else
@@ -86,12 +91,13 @@ void add_family(Sentences& sentences, const ScalingFamily& family) {
 }
 
 bool compared(const GridCell& one, const GridCell& other, const std::string& axis) {
-  return std::all_of(one.point.begin(), one.point.end(),
-                     [&](const lab::AxisPoint& at) { return at.axis == axis || other.at(at.axis) == at.value; });
+  return std::all_of(one.point.begin(), one.point.end(), [&](const lab::AxisPoint& at) {
+    return at.axis == axis || other.at(at.axis) == at.value;
+  });
 }
 
-// One comparison along an axis of words (strategy, backend, engine): the fastest against the slowest at the most
-// workers.
+// One comparison along an axis of words (strategy, backend, engine): the fastest against the slowest at the
+// most workers.
 void add_choice(Sentences& sentences, const Subject& subject, const std::string& axis) {
   const GridCell *best = nullptr, *worst = nullptr;
   for (const GridCell& one : subject.grid.cells)
@@ -110,12 +116,12 @@ void add_choice(Sentences& sentences, const Subject& subject, const std::string&
   if (best == nullptr) return;
   const auto fast = *figure(*best, "samples_per_second"), slow = *figure(*worst, "samples_per_second");
   const bool noisy = clearly_differ(fast, slow) == false;
-  sentences.push_back(
-      {noisy ? "choice-noise" : "choice",
-       noisy ? fmt::format("Between {} and {} the difference is smaller than the noise.", best->label, worst->label)
-             : fmt::format("{} gives {} times the samples per second of {}.", best->label,
-                           display_number(fast.value / slow.value), worst->label),
-       speed_evidence(*worst, *best)});
+  sentences.push_back({noisy ? "choice-noise" : "choice",
+                       noisy ? fmt::format("Between {} and {} the difference is smaller than the noise.",
+                                           best->label, worst->label)
+                             : fmt::format("{} gives {} times the samples per second of {}.", best->label,
+                                           display_number(fast.value / slow.value), worst->label),
+                       speed_evidence(*worst, *best)});
 }
 
 }  // namespace
@@ -123,11 +129,13 @@ void add_choice(Sentences& sentences, const Subject& subject, const std::string&
 Sentences speed_words(const Subject& subject) {
   Sentences sentences;
   const std::vector<ScalingFamily> families = scaling_families(subject.grid);
-  for (std::size_t i = 0; i < std::min(kMostFamilies, families.size()); ++i) add_family(sentences, families[i]);
+  for (std::size_t i = 0; i < std::min(kMostFamilies, families.size()); ++i)
+    add_family(sentences, families[i]);
   if (families.size() > kMostFamilies)
-    sentences.push_back({"more",
-                         fmt::format("{} more families are in the table of scaling.", families.size() - kMostFamilies),
-                         {}});
+    sentences.push_back(
+        {"more",
+         fmt::format("{} more families are in the table of scaling.", families.size() - kMostFamilies),
+         {}});
   if (families.empty())
     for (const GridCell& cell : subject.grid.cells) append(sentences, causes_of(cell));
   for (const char* axis : {"strategy", "backend", "engine"}) add_choice(sentences, subject, axis);

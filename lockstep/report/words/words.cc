@@ -15,9 +15,9 @@ struct TopicWords {
 
 const std::vector<TopicWords>& topic_words() {
   static const std::vector<TopicWords> kWords = {
-      {Topic::speed,
-       {"fast", "slow", "time", "speed", "scal", "throughput", "gain", "pay", "worth", "second", "minute", "knee",
-        "batch", "communicat", "tcp", "nccl", "gloo", "wait", "optimi", "librar", "vanilla"}},
+      {Topic::speed, {"fast", "slow",  "time",   "speed",  "scal",   "throughput", "gain",
+                      "pay",  "worth", "second", "minute", "knee",   "batch",      "communicat",
+                      "tcp",  "nccl",  "gloo",   "wait",   "optimi", "librar",     "vanilla"}},
       {Topic::bytes, {"byte", "transport", "message", "sent", "move", "wire", "payload", "buffer"}},
       {Topic::memory, {"memory", "fit", "cap"}},
       {Topic::quality,
@@ -29,8 +29,9 @@ const std::vector<TopicWords>& topic_words() {
 }
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char letter) { return static_cast<char>(std::tolower(static_cast<unsigned char>(letter))); });
+  std::transform(text.begin(), text.end(), text.begin(), [](char letter) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  });
   return text;
 }
 
@@ -115,7 +116,8 @@ Evidence evidence(std::string field, const GridCell& cell, double value, std::st
 Evidence evidence(std::string field, const GridCell& cell, const Number& number, std::string_view unit) {
   Evidence result = evidence(std::move(field), cell, number.value, unit);
   if (number.interval)
-    result.value += " [" + with_unit(number.interval->low, unit) + ", " + with_unit(number.interval->high, unit) + "]";
+    result.value +=
+        " [" + with_unit(number.interval->low, unit) + ", " + with_unit(number.interval->high, unit) + "]";
   return result;
 }
 
