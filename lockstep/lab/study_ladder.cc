@@ -60,8 +60,9 @@ CellEnd StudyState::ladder_end(std::size_t cell) const {
   const auto always = std::find_if(axis->values.begin(), axis->values.end(),
                                    [&](const AxisValue& v) { return v.label == ladder.always; });
   if (value_index(cell) <= static_cast<std::size_t>(always - axis->values.begin())) return {};
-  if (!here || !lower_still || *lower_still <= 0) return {};
-  const double gain = *here / *lower_still - 1;
+  const double lower_mean = lower_still.value_or(0);
+  if (!here || lower_mean <= 0) return {};
+  const double gain = *here / lower_mean - 1;
   if (gain >= ladder.least_gain) return {};
   return {EndKind::ladder_ended,
           fmt::format("not climbed: {} {} gained {:.1f} % in {}, less than {:.0f} %", ladder.axis, label,

@@ -82,6 +82,7 @@ struct EpochEvent {
   static constexpr const char* kName = "epoch";
   std::int64_t epoch = 0;  // from 1, as people count them
   double seconds = 0;
+  std::optional<bool> unfinished;  // the run ended inside it
   std::optional<double> learning_rate;
   std::optional<std::int64_t> train_samples;
   std::optional<double> train_loss;
@@ -96,6 +97,7 @@ struct EpochEvent {
   static void describe(Archive& archive, Self& self) {
     archive("epoch", self.epoch);
     archive("seconds", self.seconds);
+    archive("unfinished", self.unfinished);
     archive("learning_rate", self.learning_rate);
     archive("train_samples", self.train_samples);
     archive("train_loss", self.train_loss);

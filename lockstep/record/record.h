@@ -59,6 +59,7 @@ struct EpochFigures {
   std::optional<double> val_psnr;
   std::optional<double> learning_rate;
   std::optional<QualityFigures> before_averaging;  // localsgd: means over the ranks' own models
+  std::optional<bool> unfinished;                  // the run ended inside it
   std::vector<EpochRankFigures> per_rank;
 
   template <class Archive, class Self>
@@ -72,6 +73,7 @@ struct EpochFigures {
     archive("val_psnr", self.val_psnr);
     archive("learning_rate", self.learning_rate);
     archive("before_averaging", self.before_averaging);
+    archive("unfinished", self.unfinished);
     archive("per_rank", self.per_rank);
   }
   bool operator==(const EpochFigures&) const = default;

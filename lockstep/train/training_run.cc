@@ -217,6 +217,7 @@ void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
   warn_about_other(trainer);
   report_memory();  // whole tensors, which are needed from here on, are not what training took
   strategy_->settle();
+  if (ending == Ending::finished) export_weights();
   report_utilisation();
   report_totals();
   if (ending == Ending::interrupted) {
@@ -226,7 +227,6 @@ void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
                     trainer.progress().steps_done, (place_.directory / "checkpoints").string())});
     return;
   }
-  export_weights();
   record::FinishedEvent finished;
   finished.wall_seconds.load = load_seconds_;
   finished.wall_seconds.train = trainer.progress().train_seconds;

@@ -123,8 +123,9 @@ std::string epochs_text(const RunRecord& record, const Console& console) {
                    {"learning rate"}});
   for (std::size_t i = first; i < record.epochs.size(); ++i) {
     const record::EpochFigures& epoch = record.epochs[i];
-    table.add({std::to_string(epoch.epoch), fmt::format("{:.2f}", epoch.seconds), number(epoch.train_loss),
-               percent(epoch.train_accuracy), number(epoch.val_loss), percent(epoch.val_accuracy),
+    table.add({std::to_string(epoch.epoch) + (epoch.unfinished.value_or(false) ? " (unfinished)" : ""),
+               fmt::format("{:.2f}", epoch.seconds), number(epoch.train_loss), percent(epoch.train_accuracy),
+               number(epoch.val_loss), percent(epoch.val_accuracy),
                epoch.val_psnr ? fmt::format("{:.2f} dB", *epoch.val_psnr) : "", before_averaging_text(epoch),
                number(epoch.learning_rate)});
   }

@@ -68,6 +68,7 @@ launch::Variables environment_of(const TrainOptions& options, const TrainPlan& p
   variables = launch::merged(std::move(variables), variables_of_flags(options.identity));
   variables[kMachineVariable] = machine_variable();
   variables[kBegunVariable] = begun_now();
+  variables[comm::kJoinTimeoutVariable] = fmt::format("{}", base::to_seconds(options.join_timeout));
   return variables;
 }
 

@@ -68,7 +68,8 @@ std::optional<Number> memory_cap(const GridCell& cell) {
 
 std::optional<Number> steps_per_epoch(const GridCell& cell) {
   return over_runs(cell, [](const RunRecord& run) -> std::optional<double> {
-    if (run.epochs.empty() || run.steps.count == 0) return std::nullopt;
+    if (run.epochs.empty() || run.steps.count == 0 || run.epochs.back().unfinished.value_or(false))
+      return std::nullopt;
     return static_cast<double>(run.steps.count) / static_cast<double>(run.epochs.size());
   });
 }
