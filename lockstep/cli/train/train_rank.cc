@@ -17,6 +17,7 @@
 #include "lockstep/cli/train/train_launch.h"
 #include "lockstep/cli/train/watched_worker.h"
 #include "lockstep/cli/train/worker_program.h"
+#include "lockstep/comm/session.h"
 #include "lockstep/device/cgroup_limits.h"
 #include "lockstep/device/cpu_environment.h"
 #include "lockstep/device/cpu_placement.h"
