@@ -154,7 +154,12 @@ RunIndex RunIndex::rebuild(const fs::path& store) {
   std::error_code ignored;
   fs::remove(index_file(store), ignored);
   fs::remove(index_file(store).string() + "-journal", ignored);
-  return follow(index_file(store), store);
+  try {
+    return follow(index_file(store), store);
+  } catch (const SqliteError& error) {
+    throw base::StoreError("the index " + index_file(store).string() + " cannot be written: " + error.what() +
+                           ". Next step: make the store writable; lists work without an index, more slowly.");
+  }
 }
 
 // Runs that had no record are looked at again, new ones are read, and those that have gone are dropped. What

@@ -33,7 +33,7 @@ class RunIndex {
   // Brings the index up to the directories. Where it cannot be written, or is damaged beyond repair, the same
   // answers come from the directories alone, more slowly.
   static RunIndex open(const std::filesystem::path& store);
-  // Throws away what there is and reads every directory.
+  // Throws away what there is and reads every directory. Throws StoreError when it cannot be written.
   static RunIndex rebuild(const std::filesystem::path& store);
 
   // The oldest first; of one study where it is named.

@@ -15,7 +15,8 @@ class HeldSignals {
  public:
   HeldSignals() {
     sigemptyset(&set_);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, number);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP})
+      if (!is_ignored(number)) sigaddset(&set_, number);
     pthread_sigmask(SIG_BLOCK, &set_, &before_);
   }
   ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -30,6 +31,13 @@ class HeldSignals {
   }
 
  private:
+  // As under nohup: the kernel would queue it all the same.
+  static bool is_ignored(int number) {
+    struct sigaction current {};
+    sigaction(number, nullptr, &current);
+    return current.sa_handler == SIG_IGN;
+  }
+
   sigset_t set_{};
   sigset_t before_{};
 };
@@ -53,8 +61,7 @@ void take_over(StudyState& state, StudyOutcome& outcome, const StudyOptions& opt
                const EarlierRuns& earlier) {
   outcome.of_other_versions = earlier.of_other_versions;
   for (const EarlierRun& run : earlier.of_this_version) {
-    const bool kept = !options.fresh && is_answer(run) && state.end_of(run.cell).kind != EndKind::cannot_run;
-    if (!kept) {
+    if (options.fresh || !is_answer(run)) {
       run.directory.remove();
       continue;
     }

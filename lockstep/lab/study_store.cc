@@ -143,6 +143,7 @@ EarlierRuns earlier_runs(const fs::path& store, const StudyPlan& plan) {
   RunIndex index = RunIndex::open(store);
   for (const IndexedRun& run : index.runs(plan.study.id())) {
     const RunDirectory directory(runs_of(store) / run.id);
+    if (!directory.place()) continue;  // it was imported: another machine ran it
     const auto cell = std::find_if(plan.cells.begin(), plan.cells.end(),
                                    [&](const PlannedCell& planned) { return planned.cell.name == run.cell; });
     const int repeat = static_cast<int>(run.repeat);

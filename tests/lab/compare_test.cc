@@ -11,8 +11,8 @@ std::vector<record::RunRecord> repeats(const std::string& cell, const std::vecto
     record::RunRecord record;
     record.status = "finished";
     record.cell = cell;
-    record.steps.seconds =
-        record::TimeStatistics{.median = seconds, .ci95 = {seconds * 0.99, seconds * 1.01}};
+    record.steps.seconds.emplace().median = seconds;
+    record.steps.seconds->ci95 = {seconds * 0.99, seconds * 1.01};
     records.push_back(record);
   }
   return records;

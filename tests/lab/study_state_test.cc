@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "lockstep/lab/repeat_interval.h"
 #include "lockstep/lab/study_parse.h"
 
@@ -14,7 +16,12 @@ using ::testing::HasSubstr;
 StudyPlan plan_of(const std::string& rest, const std::string& axes = "workers: [1, 2]") {
   StudyPlan plan;
   plan.study = parse_study("name: s\ntitle: t\nquestion: q\naxes: {" + axes + "}\n" + rest, "s.yaml");
-  for (const Cell& cell : cells_of(plan.study)) plan.cells.push_back({.cell = cell, .estimate_seconds = 2});
+  for (const Cell& cell : cells_of(plan.study)) {
+    PlannedCell planned;
+    planned.cell = cell;
+    planned.estimate_seconds = 2;
+    plan.cells.push_back(planned);
+  }
   return plan;
 }
 
@@ -23,7 +30,7 @@ record::RunRecord record_of(const std::string& status, double step_seconds = 1,
   record::RunRecord record;
   record.status = status;
   record.wall_seconds.total = 3;
-  record.steps.seconds = record::TimeStatistics{.median = step_seconds};
+  record.steps.seconds.emplace().median = step_seconds;
   record.steps.samples_per_second = samples_per_second;
   return record;
 }

@@ -16,7 +16,7 @@ DEFAULTS = {
     "epsilon": 1e-8, "schedule": "constant", "schedule_epochs": 30, "schedule_factor": 0.1, "warmup_epochs": 0.0,
     "learning_rate_scaling": "none", "scaling_batch": None, "clip_norm": None, "loss": "auto", "precision": "f32", "seed": 1,
     "epochs": None, "steps": None, "max_time": None, "target_loss": None, "target_val_loss": None, "target_accuracy": None,
-    "target_psnr": None, "validate_every": 1, "image_size": None, "augment": "auto", "noise_sigma": 25.0,
+    "target_psnr": None, "validate_every": 1, "image_size": None, "augment": "auto", "shuffle": "epoch", "noise_sigma": 25.0,
     "trainable": "all", "weights": None, "buffers": "broadcast", "overlap": "auto", "first_bucket_bytes": 1 << 20,
     "bucket_bytes": 25 << 20, "compression": "none", "timeout": 300.0, "data_dir": None, "measure": True, "skip_steps": 5,
     "checkpoint_epochs": None, "checkpoint_time": None, "resume": None, "export_weights": None, "trace": None,

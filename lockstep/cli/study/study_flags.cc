@@ -1,6 +1,8 @@
 // The flags of `lockstep study`.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lockstep/base/error.h"
 #include "lockstep/cli/setters.h"
 #include "lockstep/cli/study/study_files.h"

@@ -108,17 +108,9 @@ void StudyPlanner::start_or_say_why_not(lab::PlannedCell& planned) {
     const TrainPlan plan = plan_training(planned.cell.spec, std::nullopt);
     lab::set_spec(planned.cell, plan.spec);
     require_data(plan.spec);
-    auto missing = missing_engines_.find(plan.spec.engine);
-    if (missing != missing_engines_.end() && !missing->second.empty()) {
-      planned.cannot_run = missing->second;
-      return;
-    }
     planned.request = run_request(plan);
     planned.request.quiet = true;
-    missing_engines_[plan.spec.engine] = "";
-  } catch (const base::DeviceError& error) {
-    planned.cannot_run = error.what();
-  } catch (const base::DataError& error) {
+  } catch (const base::Error& error) {
     planned.cannot_run = error.what();
   }
 }

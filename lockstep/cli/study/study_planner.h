@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -30,7 +29,6 @@ class StudyPlanner {
   RunEstimate estimate_;
   int cores_;
   std::optional<int> gpus_;
-  std::map<std::string, std::string> missing_engines_;  // engine to reason, empty where it is here
 };
 
 }  // namespace lockstep::cli
