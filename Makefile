@@ -86,6 +86,16 @@ bench-measure:  ## What measuring costs: runs with and without it, taking turns
 	$(call program,release)
 	python3 tools/bench_measure.py $(ARGS)
 
+.PHONY: bench-store
+bench-store:  ## How long a store of 10,000 runs takes to be listed
+	$(call program,release)
+	python3 tools/bench_store.py $(ARGS)
+
+.PHONY: studies-quick
+studies-quick:  ## The quick variant of every built-in study, with minutes and status (ARGS="psnr driving")
+	$(call program,release)
+	python3 tools/studies_quick.py $(ARGS)
+
 .PHONY: check
 check: format-check layers test  ## Everything a change must pass: format, layers, tests
 

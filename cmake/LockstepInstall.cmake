@@ -4,6 +4,7 @@ include(GNUInstallDirs)
 set(CMAKE_INSTALL_DOCDIR "${CMAKE_INSTALL_DATAROOTDIR}/doc/lockstep")
 install(FILES README.md LICENSE CHANGELOG.md TYPE DOC)
 install(DIRECTORY docs/ TYPE DOC)
+install(DIRECTORY studies/ DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/lockstep/studies" FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY engines DESTINATION "${CMAKE_INSTALL_DATADIR}/lockstep" FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 
 if(TARGET lockstep)  # which lockstep/cli installs

@@ -6,6 +6,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/cli/commands/backends.h"
 #include "lockstep/cli/commands/bench.h"
+#include "lockstep/cli/commands/compare.h"
 #include "lockstep/cli/commands/completion.h"
 #include "lockstep/cli/commands/data.h"
 #include "lockstep/cli/commands/doctor.h"
@@ -68,6 +69,7 @@ Commands make_commands() {
   Commands commands;
   commands.push_back(std::make_unique<TrainCommand>());
   commands.push_back(std::make_unique<StudyCommand>());
+  commands.push_back(std::make_unique<CompareCommand>());
   commands.push_back(std::make_unique<BenchCommand>());
   commands.push_back(std::make_unique<FitCommand>());
   commands.push_back(std::make_unique<DoctorCommand>());

@@ -2,82 +2,75 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/cli/runs/named_records.h"
+#include "lockstep/cli/runs/runs_text.h"
 #include "lockstep/cli/setters.h"
-#include "lockstep/cli/text_table.h"
-#include "lockstep/cli/train/live_status.h"
 #include "lockstep/cli/train/spec_text.h"
 #include "lockstep/cli/train/summary.h"
+#include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/conclude.h"
-#include "lockstep/lab/run_list.h"
+#include "lockstep/lab/record_exchange.h"
 
 namespace lockstep::cli {
 namespace {
 
 using record::RunRecord;
 
-std::string field(const RunRecord& record, const char* name) {
-  return record.spec.contains(name) && record.spec[name].is_string() ? record.spec[name].get<std::string>()
-                                                                     : "";
+const std::vector<std::string>& actions() {
+  static const std::vector<std::string> kActions = {"list", "show", "export", "import", "rm", "reindex"};
+  return kActions;
 }
 
-std::string speed(const RunRecord& record) {
-  return record.steps.samples_per_second
-             ? with_commas(static_cast<std::uint64_t>(*record.steps.samples_per_second))
-             : "";
+void require_names(const std::vector<std::string>& names, const std::string& action) {
+  if (names.empty())
+    throw base::UsageError(
+        fmt::format("which run? lockstep runs {} ID; `lockstep runs list` shows ids.", action));
 }
 
-// The last validation loss, else the last training loss.
-std::string loss(const RunRecord& record) {
-  if (record.epochs.empty()) return "";
-  const record::EpochFigures& last = record.epochs.back();
-  const std::optional<double> value = last.val_loss ? last.val_loss : last.train_loss;
-  return value ? fmt::format("{:.4g}", *value) : "";
-}
-
-void add_row(TextTable& table, const lab::ListedRun& run) {
-  const std::string id = run.directory.id();
-  if (!run.record)
-    return table.add({id, run.damage.empty() ? "no record" : "damaged", "", "", "", "", "", "", ""});
-  const RunRecord& record = *run.record;
-  table.add({id, record.status, field(record, "model"), field(record, "data"), field(record, "strategy"),
-             field(record, "backend"), std::to_string(record.workers), speed(record), loss(record)});
-}
-
-nlohmann::ordered_json json_of(const lab::ListedRun& run) {
-  nlohmann::ordered_json json = {{"id", run.directory.id()}, {"directory", run.directory.path().string()}};
-  if (!run.damage.empty()) json["damage"] = run.damage;
-  if (!run.record) return json;
-  const RunRecord& record = *run.record;
-  json["status"] = record.status;
-  json["started_at"] = record.started_at;
-  json["spec_hash"] = record.spec_hash;
-  for (const char* name : {"engine", "model", "data", "strategy", "backend", "device"})
-    json[name] = field(record, name);
-  json["workers"] = record.workers;
-  if (record.steps.samples_per_second) json["samples_per_second"] = *record.steps.samples_per_second;
-  return json;
+void refuse_names(const std::vector<std::string>& names, const std::string& action) {
+  if (!names.empty())
+    throw base::UsageError(
+        fmt::format("`lockstep runs {}` takes no id; `lockstep runs show ID` does.", action));
 }
 
 }  // namespace
 
 std::vector<Example> RunsCommand::examples() const {
   return {
-      {"lockstep runs list", "every run of the store, the newest last"},
-      {"lockstep runs show 20260102T03", "the run whose id begins so, as `train` printed it"},
+      {"lockstep runs list --study quickstart",
+       "the runs of a study, the newest last; without it all there are"},
       {"lockstep runs show ID --spec > run.yaml", "the spec that made it, for `lockstep train run.yaml`"},
-      {"lockstep runs rm ID", "remove a run with its events, logs and checkpoints"},
+      {"lockstep runs export quickstart --format csv -o runs.csv",
+       "records of a study, or of runs by their ids"},
+      {"lockstep runs import dgx.jsonl", "records that another machine's `runs export` wrote"},
   };
 }
 
 std::vector<Flag> RunsCommand::flags() {
   return {{.names = "words",
-           .value = "list|show ID|rm ID...",
-           .help = "what to do (default list); an id may be cut short, or be the run's directory",
-           .known_values = {"list", "show", "rm"},
+           .value = "ACTION [ID...]",
+           .help = "list (default), show ID, export [ID|STUDY...], import FILE|DIR..., rm ID..., reindex; an "
+                   "id may be "
+                   "cut short, or be the run's directory",
+           .known_values = actions(),
            .set = [this](const std::string& typed) { words_.push_back(typed); }},
+          {.names = "--study",
+           .value = "NAME",
+           .help = "with list, export and rm: the runs of this study",
+           .set = text(study_)},
+          {.names = "--format",
+           .value = "HOW",
+           .help = "with export: jsonl (default, whole records) or csv (a row a run)",
+           .known_values = {"jsonl", "csv"},
+           .set = one_of(format_, {"jsonl", "csv"})},
+          {.names = "-o,--output",
+           .value = "FILE",
+           .help = "with export: write there instead of standard output",
+           .set = path(output_)},
           {.names = "--spec",
            .help = "with show: only the spec, as YAML (with --json: as JSON)",
            .set = turn_on(spec_)},
@@ -95,25 +88,14 @@ std::filesystem::path RunsCommand::store() const {
   return lab::find_store(store_);
 }
 
-int RunsCommand::list(const Console& console) const {
-  const std::vector<lab::ListedRun> runs = lab::list_runs(store());
-  if (json_) {
-    nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const lab::ListedRun& run : runs) all.push_back(json_of(run));
-    console.print(all.dump(2) + "\n");
-    return 0;
-  }
-  TextTable table({{"id", false},
-                   {"status", false},
-                   {"model", false},
-                   {"data", false},
-                   {"strategy", false},
-                   {"backend", false},
-                   {"workers"},
-                   {"samples/s"},
-                   {"loss"}});
-  for (const lab::ListedRun& run : runs) add_row(table, run);
-  console.print(runs.empty() ? fmt::format("no runs in {}\n", store().string()) : table.text(console, 0));
+int RunsCommand::list(const Words& names, const Console& console) const {
+  refuse_names(names, "list");
+  lab::RunIndex index = lab::RunIndex::open(store());
+  const std::vector<lab::IndexedRun> runs = index.runs(study_.empty() ? std::nullopt : std::optional(study_));
+  if (json_)
+    console.print(runs_json(runs, store()).dump(2) + "\n");
+  else
+    console.print(runs.empty() ? fmt::format("no runs in {}\n", store().string()) : runs_text(runs, console));
   return 0;
 }
 
@@ -123,44 +105,84 @@ int RunsCommand::show_spec(const std::string& id, const Console& console) const 
   return 0;
 }
 
-int RunsCommand::show(const std::string& id, const Console& console) const {
-  if (spec_) return show_spec(id, console);
-  const lab::RunDirectory run = lab::RunDirectory::open(store(), id);
+int RunsCommand::show(const Words& ids, const Console& console) const {
+  require_names(ids, "show");
+  if (ids.size() > 1) throw base::UsageError("`lockstep runs show` takes one id.");
+  if (spec_) return show_spec(ids.front(), console);
+  const lab::RunDirectory run = lab::RunDirectory::open(store(), ids.front());
   const RunRecord record = lab::read_record(run);
   console.print(json_ ? record::to_json(record).dump(2) + "\n" : summary_of(record, run.path(), console));
   return 0;
 }
 
 // All are found before the first is removed.
-int RunsCommand::remove(const std::vector<std::string>& ids, const Console& console) const {
+int RunsCommand::remove(const Words& names, const Console& console) const {
   std::vector<lab::RunDirectory> runs;
-  for (const std::string& id : ids) runs.push_back(lab::RunDirectory::open(store(), id));
+  lab::RunIndex index = lab::RunIndex::open(store());
+  if (!study_.empty())
+    for (const lab::IndexedRun& run : index.runs(study_)) runs.emplace_back(lab::runs_of(store()) / run.id);
+  else
+    require_names(names, "rm");
+  for (const std::string& id : names) runs.push_back(lab::RunDirectory::open(store(), id));
   for (const lab::RunDirectory& run : runs)
     if (!run.has_record() && !force_)
       throw base::ConfigError(
           fmt::format("run {} has no record: it may still be running. Use --force to remove it.", run.id()));
   for (const lab::RunDirectory& run : runs) {
     run.remove();
+    index.drop(run.id());
     console.print(fmt::format("removed {}\n", run.id()));
   }
   return 0;
 }
 
+std::vector<RunRecord> RunsCommand::chosen_records(const Words& names) const {
+  if (names.empty() && study_.empty()) return lab::read_records(store());
+  std::vector<RunRecord> records;
+  if (!study_.empty()) records = named_records(store(), study_);
+  for (const std::string& name : names)
+    for (RunRecord& record : named_records(store(), name)) records.push_back(std::move(record));
+  return records;
+}
+
+int RunsCommand::take_out(const Words& names, const Console& console) const {
+  const std::vector<RunRecord> records = chosen_records(names);
+  const std::string text = format_ == "csv" ? lab::to_csv(records) : lab::to_json_lines(records);
+  if (output_.empty()) {
+    console.print(text);
+    return 0;
+  }
+  lab::write_atomically(output_, text);
+  console.note(fmt::format("{} records in {}\n", records.size(), output_.string()));
+  return 0;
+}
+
+int RunsCommand::take_in(const Words& files, const Console& console) const {
+  if (files.empty())
+    throw base::UsageError("import what? lockstep runs import FILE.jsonl, a run's directory or a store.");
+  std::map<lab::Imported, int> counts;
+  for (const std::string& file : files)
+    for (const RunRecord& record : lab::read_records(file)) ++counts[lab::import_record(store(), record)];
+  console.print(fmt::format("{} runs imported, {} known already\n", counts[lab::Imported::added],
+                            counts[lab::Imported::known]));
+  return 0;
+}
+
+int RunsCommand::reindex(const Words& names, const Console& console) const {
+  refuse_names(names, "reindex");
+  console.print(fmt::format("{} runs\n", lab::RunIndex::rebuild(store()).runs().size()));
+  return 0;
+}
+
 int RunsCommand::run(const Invocation& invocation) {
   const std::string action = words_.empty() ? "list" : words_.front();
-  require_known("action of `lockstep runs`", action, {"list", "show", "rm"});
-  const std::vector<std::string> ids(words_.begin() + (words_.empty() ? 0 : 1), words_.end());
-  if (action == "list") {
-    if (!ids.empty())
-      throw base::UsageError("`lockstep runs list` takes no id; `lockstep runs show ID` does.");
-    return list(invocation.console);
-  }
-  if (ids.empty())
-    throw base::UsageError(
-        fmt::format("which run? lockstep runs {} ID; `lockstep runs list` shows ids.", action));
-  if (action == "rm") return remove(ids, invocation.console);
-  if (ids.size() > 1) throw base::UsageError("`lockstep runs show` takes one id.");
-  return show(ids.front(), invocation.console);
+  require_known("action of `lockstep runs`", action, actions());
+  const Words names(words_.begin() + (words_.empty() ? 0 : 1), words_.end());
+  using Action = int (RunsCommand::*)(const Words&, const Console&) const;
+  static const std::map<std::string, Action> kActions = {
+      {"list", &RunsCommand::list},      {"show", &RunsCommand::show}, {"export", &RunsCommand::take_out},
+      {"import", &RunsCommand::take_in}, {"rm", &RunsCommand::remove}, {"reindex", &RunsCommand::reindex}};
+  return (this->*kActions.at(action))(names, invocation.console);
 }
 
 }  // namespace lockstep::cli

@@ -5,26 +5,37 @@
 #include <optional>
 
 #include "lockstep/cli/command.h"
+#include "lockstep/record/record.h"
 
 namespace lockstep::cli {
 
 class RunsCommand : public Command {
  public:
   std::string_view name() const override { return "runs"; }
-  std::string_view summary() const override { return "the runs that are kept: list, show, remove"; }
+  std::string_view summary() const override {
+    return "the runs that are kept: list, show, export, import, remove";
+  }
   std::vector<Example> examples() const override;
   std::vector<Flag> flags() override;
   int run(const Invocation& invocation) override;
 
  private:
-  int list(const Console& console) const;
-  int show(const std::string& id, const Console& console) const;
+  using Words = std::vector<std::string>;
+  int list(const Words& names, const Console& console) const;
+  int show(const Words& ids, const Console& console) const;
   int show_spec(const std::string& id, const Console& console) const;
-  int remove(const std::vector<std::string>& ids, const Console& console) const;
+  int remove(const Words& names, const Console& console) const;
+  int take_out(const Words& names, const Console& console) const;
+  int take_in(const Words& files, const Console& console) const;
+  int reindex(const Words& names, const Console& console) const;
+  std::vector<record::RunRecord> chosen_records(const Words& names) const;
   std::filesystem::path store() const;
 
-  std::vector<std::string> words_;  // list | show ID | rm ID...
+  Words words_;  // list | show ID | export ... | import FILE... | rm ID... | reindex
   std::optional<std::filesystem::path> store_;
+  std::string study_;
+  std::string format_ = "jsonl";
+  std::filesystem::path output_;
   bool json_ = false;
   bool spec_ = false;
   bool force_ = false;

@@ -1,0 +1,172 @@
+#include "lockstep/cli/commands/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
+#include "lockstep/cli/runs/named_records.h"
+#include "lockstep/cli/setters.h"
+#include "lockstep/cli/text_table.h"
+#include "lockstep/lab/compare.h"
+
+namespace lockstep::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using lab::ComparedCell;
+using lab::ComparedFigure;
+
+// What is shown when no figure is named: what people ask about first.
+const std::vector<std::string>& usual_figures() {
+  static const std::vector<std::string> kFigures = {
+      "step_seconds", "samples_per_second", "exposed_seconds", "data_seconds", "train_loss",   "val_loss",
+      "val_accuracy", "val_psnr",           "peak_bytes",      "wire_bytes",   "total_seconds"};
+  return kFigures;
+}
+
+Setter percent(std::optional<double>& target) {
+  return [&target](const std::string& typed) {
+    std::string digits = typed;
+    const bool is_percent = digits.ends_with('%');
+    if (is_percent) digits.pop_back();
+    double value = 0;
+    number(value)(digits);
+    if (value < 0) throw base::UsageError("a threshold is not negative.");
+    target = is_percent ? value / 100 : value;
+  };
+}
+
+std::string verdict(const ComparedFigure& figure) {
+  const std::optional<bool> significant = figure.difference.significant();
+  if (!significant) return figure.difference.difference == 0 ? "the same" : "one run each: cannot tell";
+  if (!*significant) return figure.difference.difference == 0 ? "the same" : "within the noise";
+  const std::optional<double> worse = figure.worse();
+  if (!worse) return "differs";
+  return *worse > 0 ? "worse" : "better";
+}
+
+std::string interval_text(const ComparedFigure& figure) {
+  const auto& interval = figure.difference.interval;
+  const double a = std::abs(figure.difference.mean_a);
+  if (!interval || a == 0) return "";
+  return fmt::format("{:+.1f} to {:+.1f} %{}", 100 * interval->low / a, 100 * interval->high / a,
+                     figure.of_steps ? " (steps)" : "");
+}
+
+Tone tone_of(const ComparedFigure& figure) {
+  const std::string said = verdict(figure);
+  return said == "worse" ? Tone::bad : said == "better" ? Tone::good : Tone::plain;
+}
+
+std::string cell_text(const ComparedCell& cell, const Console& console) {
+  const std::string heading = cell.cell.empty() ? "" : console.styled(cell.cell, Tone::heading) + "\n";
+  if (!cell.only_in.empty()) return heading + "  only in " + cell.only_in + "\n";
+  TextTable table(
+      {{"figure", false}, {"A"}, {"B"}, {"unit", false}, {"difference"}, {"95 % interval"}, {"", false}});
+  for (const ComparedFigure& figure : cell.figures) {
+    const std::optional<double> relative = figure.relative();
+    table.add({std::string(figure.figure->name), fmt::format("{:.5g}", figure.difference.mean_a),
+               fmt::format("{:.5g}", figure.difference.mean_b), std::string(figure.figure->unit),
+               relative ? fmt::format("{:+.1f} %", 100 * *relative) : "", interval_text(figure),
+               console.styled(verdict(figure), tone_of(figure))});
+  }
+  return heading + table.text(console);
+}
+
+Json figure_json(const ComparedFigure& figure) {
+  Json json = {{"figure", figure.figure->name},
+               {"unit", figure.figure->unit},
+               {"a", figure.difference.mean_a},
+               {"b", figure.difference.mean_b},
+               {"repeats_a", figure.count_a},
+               {"repeats_b", figure.count_b},
+               {"difference", figure.difference.difference}};
+  if (const auto& interval = figure.difference.interval) json["ci95"] = {interval->low, interval->high};
+  if (figure.of_steps) json["ci95_of"] = "steps";
+  if (const auto relative = figure.relative()) json["relative"] = *relative;
+  if (const auto significant = figure.difference.significant()) json["significant"] = *significant;
+  json["verdict"] = verdict(figure);
+  return json;
+}
+
+Json json_of(const std::vector<ComparedCell>& cells) {
+  Json all = Json::array();
+  for (const ComparedCell& cell : cells) {
+    Json json = {{"cell", cell.cell}};
+    if (!cell.only_in.empty()) json["only_in"] = cell.only_in;
+    json["figures"] = Json::array();
+    for (const ComparedFigure& figure : cell.figures) json["figures"].push_back(figure_json(figure));
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
+std::vector<std::string> misses_of(const std::vector<ComparedCell>& cells, double threshold) {
+  std::vector<std::string> misses;
+  for (const ComparedCell& cell : cells)
+    for (const ComparedFigure& figure : cell.figures)
+      if (figure.misses(threshold))
+        misses.push_back(fmt::format("{}{} is {:.1f} % worse", cell.cell.empty() ? "" : cell.cell + ": ",
+                                     figure.figure->name, 100 * *figure.worse()));
+  return misses;
+}
+
+}  // namespace
+
+std::vector<Example> CompareCommand::examples() const {
+  return {
+      {"lockstep compare 20260102T03 20260102T04", "two runs, by the beginnings of their ids"},
+      {"lockstep compare quickstart old.jsonl", "a study and records that `runs export` wrote"},
+      {"lockstep compare old.jsonl new.jsonl --figure step_seconds --threshold 5%",
+       "for CI: exit code 5 when B is slower by more than 5 % and more than the noise"},
+  };
+}
+
+std::vector<Flag> CompareCommand::flags() {
+  return {
+      {.names = "sides",
+       .value = "A B",
+       .help = "runs, studies, or files of records",
+       .set = [this](const std::string& typed) { sides_.push_back(typed); }},
+      {.names = "--figure",
+       .value = "NAMES",
+       .help = "compare these figures alone, with commas between them (all: every one there is)",
+       .known_values = lab::run_figure_names(),
+       .list = true,
+       .set = words(figures_)},
+      {.names = "--threshold",
+       .value = "SHARE",
+       .help =
+           "exit with 5 when a figure of B is worse by more than this, as in 5%, and by more than the noise",
+       .set = percent(threshold_)},
+      {.names = "--json", .help = "print one JSON document", .set = turn_on(json_)},
+      {.names = "--store",
+       .value = "DIR",
+       .help = "where runs are kept (default: LOCKSTEP_STORE, else the XDG data directory)",
+       .set = [this](const std::string& typed) { store_ = typed; }}};
+}
+
+int CompareCommand::run(const Invocation& invocation) {
+  if (sides_.size() != 2) throw base::UsageError("compare what with what? lockstep compare A B.");
+  std::vector<std::string> wanted = figures_.empty() ? usual_figures() : figures_;
+  if (wanted == std::vector<std::string>{"all"}) wanted = lab::run_figure_names();
+  for (const std::string& figure : wanted) require_known("figure", figure, lab::run_figure_names());
+  const std::filesystem::path store = lab::find_store(store_);
+  const auto a = named_records(store, sides_[0]), b = named_records(store, sides_[1]);
+  const std::vector<ComparedCell> cells = lab::compare(a, b, wanted);
+  std::string text = fmt::format("A: {}\nB: {}\n\n", sides_[0], sides_[1]);
+  for (const ComparedCell& cell : cells) text += cell_text(cell, invocation.console);
+  invocation.console.print(json_ ? json_of(cells).dump(2) + "\n" : text);
+  const std::vector<std::string> misses =
+      threshold_ ? misses_of(cells, *threshold_) : std::vector<std::string>();
+  if (!misses.empty())
+    throw base::ThresholdError(fmt::format("{} than the threshold of {:.1f} % allows.",
+                                           base::join(misses, "; "), 100 * *threshold_));
+  return 0;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,93 @@
+#include "lockstep/lab/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace lockstep::lab {
+namespace {
+
+using Records = std::vector<const record::RunRecord*>;
+using Cells = std::map<std::string, Records>;
+
+Cells cells_of(std::span<const record::RunRecord> records) {
+  Cells cells;
+  for (const record::RunRecord& record : records)
+    if (record.status == "finished") cells[record.cell.value_or(record.spec_hash)].push_back(&record);
+  return cells;
+}
+
+std::vector<double> values_of(const RunFigure& figure, const Records& records) {
+  std::vector<double> values;
+  for (const record::RunRecord* record : records)
+    if (const auto value = figure.of(*record)) values.push_back(*value);
+  return values;
+}
+
+// One run on a side has no repeats; its steps are many. Their medians' intervals, taken together, bound the
+// difference: wider than they need be, never narrower.
+std::optional<base::Interval> interval_of_steps(const Records& a, const Records& b) {
+  if (a.size() != 1 || b.size() != 1) return std::nullopt;
+  const auto& in_a = a.front()->steps.seconds;
+  const auto& in_b = b.front()->steps.seconds;
+  if (!in_a || !in_b || in_a->ci95.size() != 2 || in_b->ci95.size() != 2) return std::nullopt;
+  return base::Interval{in_b->ci95[0] - in_a->ci95[1], in_b->ci95[1] - in_a->ci95[0]};
+}
+
+std::optional<ComparedFigure> compare_figure(const RunFigure& figure, const Records& a, const Records& b) {
+  const std::vector<double> in_a = values_of(figure, a), in_b = values_of(figure, b);
+  if (in_a.empty() || in_b.empty()) return std::nullopt;
+  ComparedFigure compared{&figure, in_a.size(), in_b.size(), false, difference_of(in_a, in_b)};
+  if (figure.name == "step_seconds" && !compared.difference.interval) {
+    compared.difference.interval = interval_of_steps(a, b);
+    compared.of_steps = compared.difference.interval.has_value();
+  }
+  return compared;
+}
+
+ComparedCell compare_cell(const std::string& name, const Records& a, const Records& b,
+                          const std::vector<std::string>& wanted) {
+  ComparedCell cell{name, {}, ""};
+  for (const RunFigure& figure : run_figures()) {
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), figure.name) == wanted.end()) continue;
+    if (auto compared = compare_figure(figure, a, b)) cell.figures.push_back(*compared);
+  }
+  return cell;
+}
+
+}  // namespace
+
+std::optional<double> ComparedFigure::relative() const {
+  if (difference.mean_a == 0) return std::nullopt;
+  return difference.difference / std::abs(difference.mean_a);
+}
+
+std::optional<double> ComparedFigure::worse() const {
+  const std::optional<double> change = relative();
+  if (!change || figure->better == Better::neither) return std::nullopt;
+  return figure->better == Better::lower ? *change : -*change;
+}
+
+bool ComparedFigure::misses(double threshold) const {
+  const std::optional<double> by = worse();
+  return by && *by > threshold && difference.significant().value_or(true);
+}
+
+std::vector<ComparedCell> compare(std::span<const record::RunRecord> a, std::span<const record::RunRecord> b,
+                                  const std::vector<std::string>& figures) {
+  const Cells in_a = cells_of(a), in_b = cells_of(b);
+  if (in_a.size() == 1 && in_b.size() == 1)
+    return {compare_cell(in_a.begin()->first == in_b.begin()->first ? in_a.begin()->first : "",
+                         in_a.begin()->second, in_b.begin()->second, figures)};
+  std::vector<ComparedCell> cells;
+  for (const auto& [name, records] : in_a) {
+    const auto other = in_b.find(name);
+    cells.push_back(other == in_b.end() ? ComparedCell{name, {}, "A"}
+                                        : compare_cell(name, records, other->second, figures));
+  }
+  for (const auto& [name, records] : in_b)
+    if (!in_a.contains(name)) cells.push_back({name, {}, "B"});
+  return cells;
+}
+
+}  // namespace lockstep::lab

@@ -1,0 +1,101 @@
+#include "lockstep/lab/record_exchange.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "lockstep/base/error.h"
+#include "lockstep/lab/atomic_file.h"
+#include "lockstep/lab/conclude.h"
+#include "lockstep/lab/run_index.h"
+#include "lockstep/lab/run_list.h"
+
+namespace lockstep::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Records = std::vector<record::RunRecord>;
+
+record::RunRecord record_of(const Json& json, const std::string& place) {
+  if (json.is_discarded() || !json.is_object()) throw base::DataError(place + "this is not JSON.");
+  try {
+    return record::record_from_json(json);
+  } catch (const base::StoreError& error) {
+    throw base::DataError(place + error.what());
+  }
+}
+
+Records records_of_file(const fs::path& file) {
+  const std::string text = read_whole(file);
+  const Json whole = Json::parse(text, nullptr, false);
+  if (!whole.is_discarded()) return {record_of(whole, file.string() + ": ")};
+  Records records;
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number)
+    if (!line.empty())
+      records.push_back(
+          record_of(Json::parse(line, nullptr, false), fmt::format("{}:{}: ", file.string(), number)));
+  return records;
+}
+
+Records records_of_store(const fs::path& store) {
+  Records records;
+  for (ListedRun& run : list_runs(store))
+    if (run.record) records.push_back(std::move(*run.record));
+  return records;
+}
+
+// An id becomes a directory's name: one that leads elsewhere is refused.
+void require_plain_id(const std::string& id) {
+  if (id.empty() || id.starts_with('.') || id.find('/') != std::string::npos)
+    throw base::DataError(fmt::format("'{}' cannot be the id of a run.", id));
+}
+
+bool same_record(const RunDirectory& run, const record::RunRecord& record) {
+  return run.has_record() && record::to_json(read_record(run)) == record::to_json(record);
+}
+
+}  // namespace
+
+std::string to_json_lines(std::span<const record::RunRecord> records) {
+  std::string text;
+  for (const record::RunRecord& record : records) text += record::to_json(record).dump() + "\n";
+  return text;
+}
+
+Records read_records(const fs::path& from) {
+  std::error_code ignored;
+  if (fs::is_regular_file(from, ignored)) return records_of_file(from);
+  if (fs::is_regular_file(from / "record.json", ignored)) return records_of_file(from / "record.json");
+  if (fs::is_directory(runs_of(from), ignored)) return records_of_store(from);
+  throw base::DataError(
+      fmt::format("{} is neither a file of records, nor a run's directory, nor a store.", from.string()));
+}
+
+// Beside its place first, so that a run is there whole or not at all.
+Imported import_record(const fs::path& store, const record::RunRecord& record) {
+  require_plain_id(record.id);
+  const RunDirectory run(runs_of(store) / record.id);
+  if (fs::exists(run.path())) {
+    if (same_record(run, record)) return Imported::known;
+    throw base::DataError(fmt::format("run {} is in this store already, with another record.", record.id));
+  }
+  const RunDirectory beside(runs_of(store) / (".new-" + record.id));
+  std::error_code error;
+  fs::create_directories(beside.path(), error);
+  if (!error) {
+    write_atomically(beside.spec_file(), record.spec.dump(2) + "\n");
+    write_atomically(beside.record_file(), record::to_json(record).dump(2) + "\n");
+    fs::rename(beside.path(), run.path(), error);
+  }
+  if (error)
+    throw base::StoreError(fmt::format("run {} cannot be written: {}.{}", record.id, error.message(),
+                                       store_next_step(error.value(), run.path())));
+  note_in_index(run, record);
+  return Imported::added;
+}
+
+}  // namespace lockstep::lab

@@ -1,0 +1,162 @@
+// `lockstep study`, `lockstep runs` and `lockstep compare` through the program, with a stand-in worker.
+#include <fstream>
+
+#include "tests/cli/train_harness.h"
+
+namespace lockstep::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class StudyRun : public TrainTest {
+ protected:
+  void write(const std::string& text) const { std::ofstream(file()) << text; }
+  std::filesystem::path file() const { return store / "grid.yaml"; }
+  ProgramRun study(const std::string& arguments, const std::string& behaviour = "finish") const {
+    return run_shell(
+        setting(behaviour) + program() + " study '" + file().string() + "' --progress none " + arguments,
+        120);
+  }
+  ProgramRun lockstep(const std::string& arguments) const {
+    return run_shell(setting() + program() + " " + arguments);
+  }
+
+  const std::string good =
+      "name: grid\ntitle: A grid\nquestion: Is it so?\nbase: {data: digits, steps: 3}\naxes: {workers: [1, "
+      "2]}\nrepeats: 2\n";
+};
+
+TEST_F(StudyRun, runs_every_cell_and_marks_its_records) {
+  write(good);
+  const ProgramRun run = study("");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("all 2 repeats"), HasSubstr("4 runs now"), HasSubstr("done")));
+  EXPECT_THAT(runs(), SizeIs(4));
+  const auto listed = nlohmann::json::parse(lockstep("runs list --json --study grid").out);
+  EXPECT_THAT(listed, SizeIs(4));
+  EXPECT_EQ(
+      nlohmann::json::parse(lockstep("runs show --json " + listed[0]["id"].get<std::string>()).out)["study"],
+      "grid");
+}
+
+TEST_F(StudyRun, resume_never_runs_again_what_has_ended_and_asks_before_it_mixes) {
+  write(good);
+  ASSERT_EQ(study("").exit_code, 0);
+  const ProgramRun again = study("");
+  EXPECT_EQ(again.exit_code, 3);
+  EXPECT_THAT(again.err, AllOf(HasSubstr("--resume"), HasSubstr("--fresh")));
+  EXPECT_THAT(study("--resume").out, HasSubstr("0 runs now, 4 from earlier"));
+  const ProgramRun changed = study("--resume --set steps=4");
+  EXPECT_THAT(changed.out,
+              AllOf(HasSubstr("4 runs now, 0 from earlier"), HasSubstr("4 runs of other versions")));
+  EXPECT_THAT(study("--fresh").out, HasSubstr("4 runs now"));
+}
+
+TEST_F(StudyRun, failed_runs_do_not_end_a_study_and_are_tried_again) {
+  write(good);
+  const ProgramRun failed = study("", "fail");
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.out, HasSubstr("failed: not repeated"));
+  EXPECT_THAT(runs(), SizeIs(2));
+  EXPECT_THAT(study("--resume").out, AllOf(HasSubstr("4 runs now"), Not(HasSubstr("failed"))));
+  EXPECT_THAT(runs(), SizeIs(4));
+}
+
+TEST_F(StudyRun, a_signal_ends_it_with_a_word_about_resuming) {
+  write(good);
+  const ProgramRun run = run_shell(setting("wait") + "timeout --signal=INT 4 " + program() + " study '" +
+                                       file().string() + "' --progress none",
+                                   60);
+  EXPECT_THAT(run.out, HasSubstr("--resume goes on"));
+  EXPECT_THAT(study("--resume").out, HasSubstr("4 runs now"));
+}
+
+TEST_F(StudyRun, dry_run_lists_cells_with_an_estimate_and_runs_nothing) {
+  write(good);
+  const ProgramRun run = study("--dry-run");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("workers=2"), HasSubstr("~"), HasSubstr("2 cells x 2 repeats")));
+  const auto json = nlohmann::json::parse(study("--dry-run --json").out);
+  EXPECT_THAT(json["cells"], SizeIs(2));
+  EXPECT_GT(json["estimate_seconds"], 0);
+  EXPECT_THAT(runs(), SizeIs(0));
+}
+
+TEST_F(StudyRun, what_cannot_run_here_is_listed_with_its_reason) {
+  write(good + "stand_ins: {data: {cifar10: digits}}\n");
+  const ProgramRun missing =
+      run_shell(setting() + "export LOCKSTEP_DATA=/nowhere HOME=/nowhere XDG_DATA_HOME=/nowhere; " +
+                program() + " study '" + file().string() + "' --dry-run --set data=mnist");
+  EXPECT_THAT(missing.out, HasSubstr("cannot run here"));
+  const ProgramRun stands_in =
+      run_shell(setting() + "export LOCKSTEP_DATA=/nowhere HOME=/nowhere XDG_DATA_HOME=/nowhere; " +
+                program() + " study '" + file().string() + "' --dry-run --set data=cifar10");
+  EXPECT_THAT(stands_in.out,
+              AllOf(HasSubstr("digits stands in for cifar10"), Not(HasSubstr("cannot run here"))));
+}
+
+TEST_F(StudyRun, an_impossible_combination_is_refused_with_file_and_line_before_anything_runs) {
+  write(good + "exclude: []\n");
+  write(
+      "name: grid\ntitle: A grid\nquestion: Is it so?\nbase: {data: digits}\naxes:\n  strategy: [single, "
+      "ddp]\n  workers: [1, 2]\n");
+  const ProgramRun run = study("");
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("grid.yaml:6:14: "), HasSubstr("The nearest that works"),
+                             HasSubstr("workers=2")));
+  EXPECT_THAT(runs(), SizeIs(0));
+}
+
+TEST_F(StudyRun, compare_says_what_differs_and_exits_5_beyond_a_threshold) {
+  write(good);
+  ASSERT_EQ(study("").exit_code, 0);
+  ASSERT_EQ(lockstep("runs export grid -o '" + (store / "a.jsonl").string() + "'").exit_code, 0);
+  const ProgramRun same = lockstep("compare grid '" + (store / "a.jsonl").string() + "' --threshold 1%");
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.out, HasSubstr("step_seconds"));
+  run_shell("sed 's/\"median\":0.01/\"median\":0.02/' '" + (store / "a.jsonl").string() + "' > '" +
+            (store / "b.jsonl").string() + "'");
+  const ProgramRun worse = lockstep("compare '" + (store / "a.jsonl").string() + "' '" +
+                                    (store / "b.jsonl").string() + "' --threshold 5%");
+  EXPECT_EQ(worse.exit_code, 5) << worse.out;
+  EXPECT_THAT(worse.err, HasSubstr("100.0 % worse"));
+}
+
+TEST_F(StudyRun, exported_records_come_into_another_store) {
+  write(good);
+  ASSERT_EQ(study("").exit_code, 0);
+  const std::string out = (store / "all.jsonl").string(), other = (store / "other").string();
+  ASSERT_EQ(lockstep("runs export -o '" + out + "'").exit_code, 0);
+  EXPECT_THAT(lockstep("runs import '" + out + "' --store '" + other + "'").out,
+              HasSubstr("4 runs imported"));
+  EXPECT_THAT(lockstep("runs import '" + out + "' --store '" + other + "'").out,
+              HasSubstr("4 known already"));
+  EXPECT_THAT(lockstep("runs reindex --store '" + other + "'").out, HasSubstr("4 runs"));
+}
+
+// Every built-in study and its quick variant is a study that this version's catalogue can plan.
+TEST_F(StudyRun, every_builtin_study_can_be_planned_in_both_variants) {
+  const auto list = nlohmann::json::parse(lockstep("study --list --json").out);
+  const std::vector<std::string> expected = {"batch-scaling",     "driving",
+                                             "epochs-to-target",  "five-models",
+                                             "large-batch",       "memory-error",
+                                             "messages",          "psnr",
+                                             "quickstart",        "sampler-epoch",
+                                             "tcp-vs-nccl",       "trainable-share",
+                                             "transported-bytes", "vanilla-vs-library",
+                                             "vit-scaling"};
+  std::vector<std::string> names;
+  for (const auto& study : list) names.push_back(study["name"]);
+  EXPECT_EQ(names, expected);
+  for (const std::string& name : names)
+    for (const char* variant : {"", " --quick"}) {
+      const ProgramRun planned = lockstep("study " + name + " --dry-run --json" + variant);
+      EXPECT_EQ(planned.exit_code, 0) << name << variant << ": " << planned.err;
+    }
+}
+
+}  // namespace
+}  // namespace lockstep::testing

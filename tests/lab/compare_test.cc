@@ -1,0 +1,48 @@
+#include "lockstep/lab/compare.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::lab {
+namespace {
+
+std::vector<record::RunRecord> repeats(const std::string& cell, const std::vector<double>& step_seconds) {
+  std::vector<record::RunRecord> records;
+  for (const double seconds : step_seconds) {
+    record::RunRecord record;
+    record.status = "finished";
+    record.cell = cell;
+    record.steps.seconds =
+        record::TimeStatistics{.median = seconds, .ci95 = {seconds * 0.99, seconds * 1.01}};
+    records.push_back(record);
+  }
+  return records;
+}
+
+ComparedFigure only(const std::vector<record::RunRecord>& a, const std::vector<record::RunRecord>& b) {
+  return compare(a, b, {"step_seconds"}).at(0).figures.at(0);
+}
+
+TEST(Compare, a_difference_beyond_the_noise_misses_a_threshold_and_one_within_it_does_not) {
+  const auto a = repeats("x", {1.00, 1.01, 0.99});
+  EXPECT_TRUE(only(a, repeats("x", {1.20, 1.21, 1.19})).misses(0.05));
+  EXPECT_FALSE(only(a, repeats("x", {1.20, 1.21, 1.19})).misses(0.25));
+  EXPECT_FALSE(only(a, repeats("x", {0.80, 0.81, 0.79})).misses(0.05)) << "faster is not worse";
+  EXPECT_FALSE(only(a, repeats("x", {0.5, 1.2, 1.9})).misses(0.05)) << "noise";
+}
+
+TEST(Compare, one_run_on_each_side_is_judged_by_its_steps) {
+  const ComparedFigure figure = only(repeats("x", {1.0}), repeats("y", {1.1}));
+  EXPECT_TRUE(figure.of_steps);
+  EXPECT_TRUE(*figure.difference.significant());
+}
+
+TEST(Compare, cells_without_a_partner_are_said) {
+  std::vector<record::RunRecord> a = repeats("x", {1, 1}), b = repeats("x", {1, 1});
+  for (const auto& record : repeats("only a", {1})) a.push_back(record);
+  const auto cells = compare(a, b, {});
+  ASSERT_EQ(cells.size(), 2u);
+  EXPECT_EQ(cells[0].only_in, "A");
+}
+
+}  // namespace
+}  // namespace lockstep::lab
