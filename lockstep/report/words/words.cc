@@ -39,7 +39,8 @@ Sentences sentences_of(Topic topic, const Subject& subject) {
   switch (topic) {
     case Topic::speed: {
       Sentences all = speed_words(subject);
-      for (Sentence& sentence : batch_words(subject)) all.push_back(std::move(sentence));
+      for (const auto& more : {batch_words(subject), axis_words(subject)})
+        all.insert(all.end(), more.begin(), more.end());
       return all;
     }
     case Topic::bytes:
