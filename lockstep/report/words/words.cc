@@ -15,9 +15,9 @@ struct TopicWords {
 
 const std::vector<TopicWords>& topic_words() {
   static const std::vector<TopicWords> kWords = {
-      {Topic::speed, {"fast", "slow",  "time",   "speed",  "scal",   "throughput", "gain",
-                      "pay",  "worth", "second", "minute", "knee",   "batch",      "communicat",
-                      "tcp",  "nccl",  "gloo",   "wait",   "optimi", "librar",     "vanilla"}},
+      {Topic::speed, {"fast",  "slow",   "time",   "speed",  "scal",   "throughput", "gain", "pay",
+                      "worth", "second", "minute", "knee",   "batch",  "communicat", "tcp",  "nccl",
+                      "gloo",  "wait",   "job",    "optimi", "librar", "vanilla"}},
       {Topic::bytes, {"byte", "transport", "message", "sent", "move", "wire", "payload", "buffer"}},
       {Topic::memory, {"memory", "fit", "cap"}},
       {Topic::quality,
