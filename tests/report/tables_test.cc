@@ -131,7 +131,7 @@ TEST(Tables, PublishedColumnsStandBesideOursAndSayWhoseTheyAre) {
   const auto table = make_table("published", {grid, &study});
   ASSERT_TRUE(table);
   EXPECT_EQ(at(*table, 0, "published:epoch")->value, 15.664);
-  EXPECT_TRUE(at(*table, 0, "epoch_seconds"));
+  EXPECT_TRUE(at(*table, 0, "ours:epoch"));
   EXPECT_THAT(table->heading_of(2), HasSubstr("published: epoch"));
   EXPECT_EQ(table->columns[2].published_by, "a lab report");
 }

@@ -103,7 +103,7 @@ std::string table_text(const Table& table) {
 }  // namespace
 
 std::string latex_of(const Report& report) {
-  std::string text = "% " + report.first_line +
+  std::string text = "% " + plain(report.first_line) +
                      "\n\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage[utf8]{inputenc}"
                      "\n\\usepackage{textcomp}\n"
                      "\\usepackage{booktabs}\n\\usepackage{graphicx}\n\\begin{document}\n";

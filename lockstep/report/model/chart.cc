@@ -24,7 +24,7 @@ Table heat_table(const Chart& chart) {
   Table table{chart.name, chart.title};
   table.columns.push_back({"row", chart.y.label});
   for (const std::string& category : chart.x.categories)
-    table.columns.push_back({category, category, chart.series.front().name.empty() ? "" : ""});
+    table.columns.push_back({category, category, chart.y.unit});
   for (std::size_t row = 0; row < chart.y.categories.size(); ++row) {
     std::vector<TableValue> cells(chart.x.categories.size() + 1);
     cells[0] = word(chart.y.categories[row]);

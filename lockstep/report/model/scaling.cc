@@ -14,14 +14,22 @@ bool is_batch(const std::string& axis) {
   return axis == "batch_size" || axis == "global_batch";
 }
 
-// Whether two cells are equal on every axis but workers, batch, and where `lenient` how the work is divided.
-bool same_kind(const GridCell& one, const GridCell& other, bool lenient) {
+// Axes that change what is computed or where: a speedup against another of these would mean nothing.
+bool is_kind(const std::string& axis) {
+  constexpr std::array kKinds = {"model",     "data",    "engine",    "device",    "machine",
+                                 "precision", "threads", "trainable", "image_size"};
+  return axis.starts_with("model_options") || std::find(kKinds.begin(), kKinds.end(), axis) != kKinds.end();
+}
+
+// On how many axes besides workers and batch two cells differ; nothing where they are of different kinds.
+std::optional<int> differences(const GridCell& one, const GridCell& other) {
+  int count = 0;
   for (const lab::AxisPoint& at : one.point) {
-    if (at.axis == "workers" || is_batch(at.axis)) continue;
-    if (lenient && (at.axis == "strategy" || at.axis == "backend")) continue;
-    if (other.at(at.axis) != at.value) return false;
+    if (at.axis == "workers" || is_batch(at.axis) || other.at(at.axis) == at.value) continue;
+    if (is_kind(at.axis)) return std::nullopt;
+    ++count;
   }
-  return true;
+  return count;
 }
 
 std::int64_t fixed_batch(const GridCell& cell, Scaling scaling) {
@@ -32,20 +40,26 @@ bool is_measured(const GridCell& cell) {
   return !cell.runs.empty() && figure(cell, "samples_per_second").has_value();
 }
 
+// One worker with the same batch that differs in the least: a strategy, or a rule for the learning rate, may
+// have no cell of one worker.
 const GridCell* find_baseline(const Grid& grid, const GridCell& cell, Scaling scaling) {
-  for (const bool lenient : {false, true})
-    for (const GridCell& candidate : grid.cells)
-      if (candidate.workers == 1 && is_measured(candidate) &&
-          fixed_batch(candidate, scaling) == fixed_batch(cell, scaling) &&
-          same_kind(cell, candidate, lenient))
-        return &candidate;
-  return nullptr;
+  const GridCell* best = nullptr;
+  int least = 0;
+  for (const GridCell& candidate : grid.cells) {
+    if (candidate.workers != 1 || !is_measured(candidate)) continue;
+    if (fixed_batch(candidate, scaling) != fixed_batch(cell, scaling)) continue;
+    const auto count = differences(cell, candidate);
+    if (!count || (best != nullptr && *count >= least)) continue;
+    best = &candidate;
+    least = *count;
+  }
+  return best;
 }
 
 bool belongs(const ScalingFamily& family, const GridCell& cell, Scaling scaling) {
   const GridCell& last = *family.steps.back().cell;
   return family.scaling == scaling && fixed_batch(last, scaling) == fixed_batch(cell, scaling) &&
-         same_kind(last, cell, false);
+         differences(last, cell) == 0;
 }
 
 std::string family_label(const Grid& grid, const GridCell& cell, Scaling scaling) {

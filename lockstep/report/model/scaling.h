@@ -23,8 +23,7 @@ struct ScalingFamily {
 };
 
 // Families of at least two worker counts that include one worker. A grid of batch sizes and workers has both
-// kinds. Where a strategy has no cell of one worker, any cell of one worker that is equal in all else stands
-// for it.
+// kinds. Where a family has no one worker of its own, the nearest of the same kind stands for it.
 std::vector<ScalingFamily> scaling_families(const Grid& grid);
 
 // What predict needs; cells without a split are left out.

@@ -42,7 +42,9 @@ std::vector<double> own_ticks(const Chart& chart) {
   constexpr std::size_t kMost = 12;
   const std::vector<double> values = values_of(chart, true);
   const std::set<double> different(values.begin(), values.end());
-  if (different.size() > kMost) return {};
+  const bool whole = std::all_of(different.begin(), different.end(),
+                                 [](double value) { return value == std::floor(value); });
+  if (different.size() > kMost || !whole) return {};
   return {different.begin(), different.end()};
 }
 

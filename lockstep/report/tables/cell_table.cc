@@ -13,12 +13,6 @@ std::string spaced(std::string text) {
   return text;
 }
 
-// What an axis is called: batch says whose it is.
-std::string axis_heading(const std::string& axis) {
-  if (axis == "batch_size") return "batch per worker";
-  return spaced(axis);
-}
-
 bool is_shown(const GridAxis& axis) {
   return axis.values.size() > 1;
 }
@@ -31,6 +25,11 @@ TableValue point_value(const std::string& text) {
 }
 
 }  // namespace
+
+std::string axis_heading(const std::string& axis) {
+  if (axis == "batch_size") return "batch per worker";
+  return spaced(axis);
+}
 
 std::vector<TableColumn> point_columns(const Grid& grid) {
   std::vector<TableColumn> columns;

@@ -63,14 +63,15 @@ std::optional<double> published_at(const lab::Published& column, const std::vect
 
 std::vector<TableColumn> published_columns(const lab::Study& study, const std::vector<std::string>& axes) {
   std::vector<TableColumn> columns;
-  for (const std::string& axis : axes) columns.push_back({axis, point_text({axis, ""}).substr(3), "", true});
+  for (const std::string& axis : axes) columns.push_back({axis, axis_heading(axis), "", true});
   for (const lab::Published& column : study.published) {
     const bool whole = std::all_of(column.values.begin(), column.values.end(),
                                    [](const auto& given) { return given.value == std::floor(given.value); });
     columns.push_back(
         {"published:" + column.name, column.name, column.unit, whole, column.definition, column.source});
-    if (!column.figure.empty())
-      columns.push_back(figure_column(column.figure, "ours: " + column.name, whole));
+    if (column.figure.empty()) continue;
+    columns.push_back(figure_column(column.figure, "ours: " + column.name, whole));
+    columns.back().key = "ours:" + column.name;
   }
   columns.push_back({"cell", "our cell"});
   return columns;

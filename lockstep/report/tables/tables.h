@@ -44,6 +44,8 @@ std::vector<TableColumn> point_columns(const Grid& grid);
 std::vector<TableValue> point_values(const Grid& grid, const GridCell& cell);
 // A table with those columns first.
 Table cell_table(const std::string& name, const std::string& title, const Grid& grid);
+// What an axis is called: batch says whose it is.
+std::string axis_heading(const std::string& axis);
 // A column of a figure of run_figures.h, headed by what it is.
 TableColumn figure_column(std::string_view figure_name, const std::string& heading, bool exact = false);
 

@@ -15,9 +15,9 @@ struct TopicWords {
 
 const std::vector<TopicWords>& topic_words() {
   static const std::vector<TopicWords> kWords = {
-      {Topic::speed, {"fast", "slow",  "time",   "speed",  "scal",   "throughput", "gain",
-                      "pay",  "worth", "second", "minute", "knee",   "batch",      "communicat",
-                      "tcp",  "nccl",  "gloo",   "wait",   "optimi", "librar",     "vanilla"}},
+      {Topic::speed, {"fast",  "slow",   "time",   "speed",  "scal",   "throughput", "gain", "pay",
+                      "worth", "second", "minute", "knee",   "batch",  "communicat", "tcp",  "nccl",
+                      "gloo",  "wait",   "job",    "optimi", "librar", "vanilla"}},
       {Topic::bytes, {"byte", "transport", "message", "sent", "move", "wire", "payload", "buffer"}},
       {Topic::memory, {"memory", "fit", "cap"}},
       {Topic::quality,
@@ -39,7 +39,8 @@ Sentences sentences_of(Topic topic, const Subject& subject) {
   switch (topic) {
     case Topic::speed: {
       Sentences all = speed_words(subject);
-      for (Sentence& sentence : batch_words(subject)) all.push_back(std::move(sentence));
+      for (const auto& more : {batch_words(subject), axis_words(subject)})
+        all.insert(all.end(), more.begin(), more.end());
       return all;
     }
     case Topic::bytes:

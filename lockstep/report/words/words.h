@@ -20,6 +20,7 @@ using Sentences = std::vector<Sentence>;
 // The sentences of each topic.
 Sentences speed_words(const Subject& subject);  // how fast, and why not faster
 Sentences batch_words(const Subject& subject);  // batch size: too small, the knee, steps per epoch
+Sentences axis_words(const Subject& subject);   // the whole job, and what the other axes changed
 Sentences bytes_words(const Subject& subject);
 Sentences memory_words(const Subject& subject);
 Sentences quality_words(const Subject& subject);  // divergence, loss against workers, noise
