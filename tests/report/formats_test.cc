@@ -64,8 +64,9 @@ TEST(Csv, ReadsBackIntoTheSameNumbers) {
           continue;
         }
         EXPECT_EQ(std::strtod(rows[row + 1][at].c_str(), nullptr), value.number->value);
-        if (value.number->interval)
+        if (value.number->interval) {
           EXPECT_EQ(std::strtod(rows[row + 1][at + 1].c_str(), nullptr), value.number->interval->low);
+        }
       }
     }
   }
@@ -89,7 +90,9 @@ TEST(Markdown, TablesHaveAsManyCellsInEveryRowAsInTheirHead) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < line.size(); ++i) count += line[i] == '|' && (i == 0 || line[i - 1] != '\\');
     tables += bars == 0;
-    if (bars != 0) EXPECT_EQ(count, bars) << line;
+    if (bars != 0) {
+      EXPECT_EQ(count, bars) << line;
+    }
     bars = count;
   }
   EXPECT_GE(tables, 10U);

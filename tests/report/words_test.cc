@@ -164,8 +164,9 @@ TEST(Words, EverySentenceKnowsWhatItRestsOn) {
   for (const Report& report : {report_of(rich_records(false)), report_of(published_records())})
     for (const Paragraph& paragraph : report.words)
       for (const Sentence& sentence : paragraph.sentences)
-        if (sentence.finding != "more" && sentence.finding != "target-missed")
+        if (sentence.finding != "more" && sentence.finding != "target-missed") {
           EXPECT_THAT(sentence.rests_on, Not(IsEmpty())) << sentence.text;
+        }
 }
 
 TEST(Words, APublishedClaimThatItsOwnTableContradictsIsNotRepeated) {
