@@ -27,13 +27,14 @@ DisplayUnit choose(const std::array<Step, N>& steps, double largest) {
   return {steps.back().divisor, steps.back().name};
 }
 
-std::string with_thousands(std::string digits) {
+std::string with_thousands(const std::string& digits) {
   const std::size_t begin = digits.starts_with('-') ? 1 : 0;
-  for (std::size_t at = digits.size(); at > begin + 3;) {
-    at -= 3;
-    digits.insert(at, ",");
+  std::string grouped;
+  for (std::size_t at = 0; at < digits.size(); ++at) {
+    if (at > begin && (digits.size() - at) % 3 == 0) grouped += ',';
+    grouped += digits[at];
   }
-  return digits;
+  return grouped;
 }
 
 std::string without_trailing_zeros(std::string text) {
