@@ -28,13 +28,16 @@ Agreement::Agreement(std::unique_ptr<comm::Communicator> channel, const Agreemen
 }
 
 Agreement::~Agreement() {
+  bool asking = false;
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
+    asking = asking_;
   }
   changed_.notify_all();
-  // Another rank may have proposed something that training's end has made pointless.
-  if (channel_ != nullptr) channel_->abort("training has ended");
+  // This rank has proposed something that training's end has made pointless. Nobody else is disturbed: a rank
+  // whose MPI was aborted does not finalise, and mpirun calls that a failure.
+  if (asking && channel_ != nullptr) channel_->abort("training has ended");
   thread_.join();
 }
 
@@ -108,10 +111,16 @@ Agreement::Proposal Agreement::make_proposal(Wish wish) {
 
 void Agreement::agree(const Proposal& mine) {
   Proposal latest = mine;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ending_) return;
+    asking_ = true;
+  }
   if (channel_ != nullptr)
     channel_->run(comm::all_reduce(comm::host_buffer(&latest, 2, comm::ElementType::i64), comm::ReduceOp::max,
                                    comm::Purpose::control));
   const std::lock_guard lock(mutex_);
+  asking_ = false;
   agreed_ = latest;
 }
 

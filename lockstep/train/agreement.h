@@ -63,6 +63,7 @@ class Agreement {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ending_ = false;
+  bool asking_ = false;           // the other ranks, at this moment
   std::optional<Wish> proposed_;  // by propose()
   std::int64_t steps_done_ = 0;
   std::optional<Proposal> pending_;  // ours, not answered yet
