@@ -45,7 +45,8 @@ void add_start(RunRecord& record, const RunContext& context, std::span<const Eve
   if (!context.machine && started.front()->machine) record.machine = *started.front()->machine;
 }
 
-// More workers than cores share them by turns, and wait for each other by turns too. Not set where all is well.
+// More workers than cores share them by turns, and wait for each other by turns too. Not set where all is
+// well.
 void add_oversubscription(RunRecord& record, const RunContext& context) {
   const nlohmann::json cores = record.machine.value("cores", nlohmann::json());
   if (context.spec.device == "cuda" || !cores.is_number_integer() || cores.get<std::int64_t>() < 1) return;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <set>
 
 namespace lockstep::report {
 namespace {
@@ -59,6 +60,13 @@ Sentences sentences_of(Topic topic, const Subject& subject) {
   return {};
 }
 
+// Several cells may give the same advice.
+Sentences without_repeats(Sentences sentences) {
+  std::set<std::string> said;
+  std::erase_if(sentences, [&](const Sentence& sentence) { return !said.insert(sentence.text).second; });
+  return sentences;
+}
+
 constexpr std::array kTopics = {Topic::speed,   Topic::bytes,      Topic::memory,   Topic::quality,
                                 Topic::targets, Topic::projection, Topic::published};
 
@@ -97,7 +105,7 @@ std::vector<Topic> topics_of(const std::string& question) {
 
 std::vector<Paragraph> words_of(const Subject& subject) {
   Told told;
-  for (const Topic topic : kTopics) told[topic] = sentences_of(topic, subject);
+  for (const Topic topic : kTopics) told[topic] = without_repeats(sentences_of(topic, subject));
   std::vector<Paragraph> paragraphs;
   if (subject.study != nullptr)
     for (const std::string& question : subject.study->questions) {
