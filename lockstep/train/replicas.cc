@@ -79,11 +79,11 @@ measure::StepTimer& Replicas::timer(int replica) const {
   return replica == 0 ? options_.first_timer : *other(replica).timer;
 }
 
-// Each records into its replica's ledger, and ends with the run.
+// Each records into its replica's ledger, and ends with the run. The run's server compares processes, and
+// would call a replica that waits for another one a rank that waits for nobody: their own time-outs end them.
 std::vector<std::unique_ptr<comm::Communicator>> Replicas::open_group() const {
   comm::OpenOptions open;
   open.timeout = base::from_seconds(options_.spec.timeout.count);
-  open.boards = &options_.session.boards();
   auto group = comm::open_local_group(count(), open);
   for (int replica = 0; replica < count(); ++replica) {
     const auto index = static_cast<std::size_t>(replica);

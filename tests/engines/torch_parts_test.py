@@ -145,7 +145,8 @@ class FileTest(unittest.TestCase):
         from torch_engine.keyed_random import AUGMENTATION, Draws
         from torch_engine.sample_set import SampleSet
         images = np.arange(2 * 8 * 8, dtype=np.uint8).reshape(2, 1, 8, 8)
-        spec = SimpleNamespace(input_shape=(1, 8, 8), data_facts=DATA["mnist"], augment="crop-flip", batch_global=2, seed=3, steps=None)
+        spec = SimpleNamespace(input_shape=(1, 8, 8), data_facts=DATA["mnist"], augment="crop-flip", batch_global=2, seed=3, steps=None,
+                               shuffle="epoch")
         feed = Feed(spec, SampleSet("classification", images, labels=np.array([0, 1]), classes=2), 0, 1, True)
         batch, order = feed.batch(5, 0), feed.order(5)
         draws = Draws(AUGMENTATION, 3, 5, order)

@@ -83,6 +83,7 @@ class StudyKill : public ::testing::Test {
           {"status", record.status}, {"spec_hash", record.spec_hash}, {"steps", record.steps.count}};
       for (const record::EpochFigures& epoch : record.epochs)
         figures["losses"].push_back({*epoch.train_loss, epoch.val_loss.value_or(-1)});
+      figures["payload"] = Json::object();
       for (const record::LedgerLine& line : record.ledger)
         if (line.purpose != "control" && line.payload_bytes)
           figures["payload"][line.purpose] =
