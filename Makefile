@@ -39,7 +39,15 @@ build:  ## Build the dev preset: optimised, with assertions
 .PHONY: test
 test:  ## Build and test everything but the GPU, within 25 minutes on 2 cores
 	$(call build,dev)
-	$(call ctest,dev) -LE 'gpu|full' </dev/null
+	$(call ctest,dev) -LE 'gpu|full|web' </dev/null
+
+.PHONY: test-web
+test-web:  ## Open reports in a real Chromium, and compile their LaTeX
+	tools/setup $(groups) web
+	tools/configure dev $(choices) -DLOCKSTEP_TEST_TIMEOUT_FACTOR=1
+	cmake --build build/dev -j $(JOBS) --target report_samples
+	tools/get_axe build/dev/web
+	$(call ctest,dev) -L web </dev/null
 
 .PHONY: test-full
 test-full:  ## The complete matrices, then the address, undefined-behaviour and thread sanitizers

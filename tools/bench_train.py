@@ -7,7 +7,8 @@ interval; "at least r times" holds when the median reaches r, and it is said whe
 is against one worker of the same engine, which takes its turn too. Figures go to out/bench/train.json. Exits 5 when a
 promise is not kept here.
 
---mode sixteen: 8 workers of 2 threads, beside 8 lone workers at once (communication off): what communication costs.
+--mode sixteen: 8 workers of 2 threads, beside 8 lone workers at once (communication off): what communication costs; and
+beside strategy zero1, which makes the same update with an eighth of the optimiser's memory traffic on each worker.
 """
 
 import argparse
@@ -71,13 +72,13 @@ STEPS = {"lenet5": 200, "vit": 100, "squeezenet1_0": 40, "resnet18": 30, "alexne
          "vgg16": 6}
 
 
-def command(options, engine, model, batch, workers):
+def command(options, engine, model, batch, workers, strategy="ddp"):
     steps = options.steps or STEPS.get(model, 20)
     words = [options.lockstep, "train", "--engine", engine, "--model", model, "--data", options.data, "--batch-size", batch, "--workers",
              workers, "--threads", options.threads, "--device", "cpu", "--steps", steps + WARM_UP_STEPS, "--skip-steps", WARM_UP_STEPS,
              "--augment", "none", "--progress", "none", "--json"]
     if workers > 1:
-        words += ["--strategy", "ddp", "--backend", "gloo" if engine == "torch" else options.backend]
+        words += ["--strategy", strategy, "--backend", "gloo" if engine == "torch" else options.backend]
     if model in PIXELS:
         words += ["--image-size", PIXELS[model]]
     return [str(word) for word in words]
@@ -116,6 +117,7 @@ def lanes_of(options, model, batch):
              "lockstep alone": Lane("lockstep alone", command(options, "lockstep", model, batch, 1)),
              "torch alone": Lane("torch alone", command(options, "torch", model, batch, 1))}
     if options.mode == "sixteen":
+        lanes["zero1"] = Lane("zero1", command(options, "lockstep", model, batch, options.workers, "zero1"))
         lanes["no communication"] = Lane("no communication", command(options, "lockstep", model, batch, 1), options.workers)
     return lanes
 
@@ -147,6 +149,10 @@ def figures_of(options, model, batch, lanes):
                "efficiency": {name: statistics.median(lanes[name].rates) / options.workers / statistics.median(lanes[f"{name} alone"].rates)
                               for name in ("lockstep", "torch")}}
     figures["kept"] = figures["ratio"][0] >= figures["promised"]
+    if "zero1" in lanes:
+        figures["ratio_of_zero1"] = ratio(lanes, "zero1", "torch")
+        figures["kept_by"] = "ddp" if figures["kept"] else "zero1" if figures["ratio_of_zero1"][0] >= figures["promised"] else ""
+        figures["kept"] = figures["kept_by"] != ""
     if "no communication" in lanes:
         figures["share_of_no_communication"] = ratio(lanes, "lockstep", "no communication")
         figures["kept"] = figures["kept"] or figures["share_of_no_communication"][0] >= ENOUGH_OF_NO_COMMUNICATION
@@ -167,6 +173,8 @@ def print_row(figures):
     verdict = f"{figures['promised']:g}: {'kept' if figures['kept'] else 'MISSED'}"
     if low < figures["promised"] <= high:
         verdict += ", within the noise"
+    if "ratio_of_zero1" in figures:
+        verdict += " (by {}); zero1 {:.2f} [{:.2f}, {:.2f}]".format(figures["kept_by"] or "neither", *figures["ratio_of_zero1"])
     if "share_of_no_communication" in figures:
         verdict += "; {:.0%} of no communication".format(figures["share_of_no_communication"][0])
     print(f"{figures['model']:>15} {figures['batch_per_worker']:>5} {ours:10.1f} {theirs:10.1f} {shown:>22} {efficiency:>15}  "

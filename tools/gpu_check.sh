@@ -6,6 +6,7 @@
 # Phases, in their order: facts build test engine torchvision bench-nccl bench-mps bench-cpu sixteen full. `engine` and
 # `torchvision` compare the engine with PyTorch on the GPU, `sixteen` on 16 cores. `full`, the whole matrix of collectives
 # under MPS, takes what is left of the limit (default 480 s); alone, give it more: --only full --limit 590.
+# SIXTEEN_MODELS names the models of `sixteen`.
 # Needs no network. What the machine lacks is taken from the bundle (tools/gpu_bundle.sh; default carry/bundle).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
@@ -20,7 +21,7 @@ cmake_arguments=()
 mps_directory=""
 failures=0
 
-usage() { sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 read_arguments() {
   while (($# > 0)); do
@@ -180,7 +181,7 @@ torchvision() { timeout --kill-after=5 "$(left)" python3 tools/check_torchvision
 
 sixteen() {
   timeout --kill-after=5 "$(left)" python3 tools/bench_train.py --mode sixteen --lockstep "$BUILD/bin/lockstep" --repeats 2 --steps 15 \
-    --out "$out/bench_train.json"
+    ${SIXTEEN_MODELS:+--models "$SIXTEEN_MODELS"} --out "$out/bench_train.json"
 }
 
 test_full() {

@@ -12,6 +12,7 @@
 #include "lockstep/cli/commands/doctor.h"
 #include "lockstep/cli/commands/fit.h"
 #include "lockstep/cli/commands/models.h"
+#include "lockstep/cli/commands/report.h"
 #include "lockstep/cli/commands/runs.h"
 #include "lockstep/cli/commands/strategies.h"
 #include "lockstep/cli/commands/study.h"
@@ -75,6 +76,7 @@ Commands make_commands() {
   commands.push_back(std::make_unique<ModelsCommand>());
   commands.push_back(std::make_unique<DataCommand>());
   commands.push_back(std::make_unique<BackendsCommand>());
+  commands.push_back(std::make_unique<ReportCommand>());
   commands.push_back(std::make_unique<RunsCommand>());
   commands.push_back(std::make_unique<StrategiesCommand>());
   commands.push_back(std::make_unique<CompletionCommand>());

@@ -68,6 +68,8 @@ std::vector<std::string> ids_beginning_with(const fs::path& store, const std::st
 }  // namespace
 
 fs::path find_store(const std::optional<fs::path>& given) {
+  if (given && given->empty())
+    throw base::UsageError("the store's directory is empty text; name one, or leave --store out.");
   return fs::absolute(given ? *given : launch::default_store());
 }
 

@@ -21,10 +21,10 @@ Figure flops_per_second(const RunRecord& r) {
 }
 
 Figure epoch_seconds(const RunRecord& r) {
-  if (r.epochs.empty()) return std::nullopt;
   std::vector<double> seconds;
-  for (const record::EpochFigures& epoch : r.epochs) seconds.push_back(epoch.seconds);
-  return base::median(seconds);
+  for (const record::EpochFigures& epoch : r.epochs)
+    if (!epoch.unfinished.value_or(false)) seconds.push_back(epoch.seconds);
+  return seconds.empty() ? std::nullopt : std::optional(base::median(seconds));
 }
 
 Figure launch_seconds(const RunRecord& r) {

@@ -54,8 +54,9 @@ Json json_of(const PlannedCell& planned, const CellEnd& end) {
 
 // The axes' values come from the study, the spec as this machine resolved it from the file.
 StoredCell cell_of(const Json& json, const std::vector<Cell>& cells, const std::string& origin) {
-  const auto found = std::find_if(cells.begin(), cells.end(),
-                                  [&](const Cell& cell) { return cell.name == json.at("cell"); });
+  const auto found = std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) {
+    return cell.name == json.at("cell").get<std::string>();
+  });
   if (found == cells.end())
     throw base::StoreError(fmt::format("{} is damaged: it names no cell of its study.", origin));
   StoredCell stored{*found, json.value("cannot_run", ""), json.value("stand_in", ""),

@@ -39,6 +39,7 @@ void Ledger::sum(const OperationFacts& facts, const Movement& movement) {
   totals_.busy += movement.busy;
   totals_.peer_wait += movement.peer_wait;
   totals_.busy_by_purpose[static_cast<std::size_t>(facts.purpose)] += movement.busy;
+  totals_.peer_wait_by_purpose[static_cast<std::size_t>(facts.purpose)] += movement.peer_wait;
 }
 
 std::vector<LedgerRow> Ledger::rows() const {

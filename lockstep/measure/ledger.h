@@ -62,6 +62,7 @@ struct LedgerTotals {
   base::Nanoseconds busy{0};
   base::Nanoseconds peer_wait{0};
   std::array<base::Nanoseconds, kPurposeCount> busy_by_purpose{};
+  std::array<base::Nanoseconds, kPurposeCount> peer_wait_by_purpose{};
 };
 
 // Told about every operation when it has ended, on the thread that found out; must be quick. `end` is when it

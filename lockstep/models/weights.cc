@@ -58,8 +58,10 @@ std::vector<std::byte> read_bytes(std::ifstream& file, std::uint64_t count, cons
 }
 
 std::ifstream open_file(const std::string& path) {
+  if (std::filesystem::is_directory(path))
+    throw base::DataError(fmt::format("the weights file '{}' is a directory; name a file in it.", path));
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
+  if (!file) {
     throw base::DataError(
         fmt::format("the weights file '{}' cannot be opened: {}", path, base::errno_text()));
   }

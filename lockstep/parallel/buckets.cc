@@ -23,20 +23,24 @@ Buckets::Buckets(std::vector<at::Tensor> parameters, comm::Communicator& communi
       bucket_of_(parameters_.size()),
       views_(parameters_.size()) {}
 
+comm::Buffer Buckets::whole() const {
+  return allocation_.buffer(element_type(parameters_.front().scalar_type()));
+}
+
 void Buckets::arrange(const BucketLayout& layout) {
   buffers_.clear();
   if (parameters_.empty()) return;
-  const comm::Buffer whole = allocation_.buffer(element_type(parameters_.front().scalar_type()));
+  const comm::Buffer all = whole();
   std::size_t offset = 0;
   for (const auto& bucket : layout.buckets) {
     const std::size_t begin = offset;
     for (const std::size_t parameter : bucket) {
       const at::Tensor& like = parameters_[parameter];
-      views_[parameter] = tensor_at(whole.part(offset, like.nbytes()).data, like);
+      views_[parameter] = tensor_at(all.part(offset, like.nbytes()).data, like);
       bucket_of_[parameter] = buffers_.size();
       offset += like.nbytes();
     }
-    buffers_.push_back(whole.part(begin, offset - begin));
+    buffers_.push_back(all.part(begin, offset - begin));
   }
 }
 

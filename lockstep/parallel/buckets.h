@@ -23,6 +23,8 @@ class Buckets {
   // Gives every gradient its place; what was in the memory is lost.
   void arrange(const BucketLayout& layout);
 
+  // The memory of all buckets.
+  comm::Buffer whole() const;
   std::size_t count() const { return buffers_.size(); }
   const comm::Buffer& buffer(std::size_t bucket) const { return buffers_[bucket]; }
   std::size_t bucket_of(std::size_t parameter) const { return bucket_of_[parameter]; }

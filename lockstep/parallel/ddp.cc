@@ -2,8 +2,11 @@
 
 #include <ATen/ATen.h>
 
+#include <functional>
 #include <numeric>
 
+#include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
 #include "lockstep/comm/operation.h"
 #include "lockstep/parallel/fingerprint.h"
 #include "lockstep/parallel/pass.h"
@@ -29,6 +32,29 @@ std::vector<std::size_t> reverse_order(std::size_t count) {
   return order;
 }
 
+std::string bucket_text(const std::vector<models::NamedTensor>& parameters, const BucketLayout& layout,
+                        std::size_t bucket) {
+  constexpr std::size_t kMostNames = 6;
+  std::vector<std::string> names;
+  for (const std::size_t parameter : layout.buckets[bucket]) names.push_back(parameters[parameter].name);
+  const std::size_t left_out = names.size() > kMostNames ? names.size() - kMostNames : 0;
+  names.resize(names.size() - left_out);
+  return fmt::format("bucket {} of {} (gradients {}{})", bucket + 1, layout.buckets.size(),
+                     base::join(names, ", "), left_out > 0 ? fmt::format(" and {} more", left_out) : "");
+}
+
+// A rank that never produces a gradient is missed in the bucket that has it: a timeout says in which.
+void naming_gradients(const std::vector<models::NamedTensor>& parameters, const BucketLayout& layout,
+                      std::size_t bucket, const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const base::CommError& error) {
+    if (error.kind() != base::CommError::Kind::timed_out) throw;
+    throw base::CommError(error.kind(), fmt::format("while adding up {}: {}",
+                                                    bucket_text(parameters, layout, bucket), error.what()));
+  }
+}
+
 }  // namespace
 
 Ddp::Ddp(const Surroundings& surroundings, BucketOrder order)
@@ -37,6 +63,7 @@ Ddp::Ddp(const Surroundings& surroundings, BucketOrder order)
       parameters_(trained_parameters(surroundings.model)),
       slots_(trained_slots(surroundings.model)),
       buckets_(tensors_of(parameters_), communicator_, surroundings.memory),
+      sent_(Compression(surroundings.spec.compression), buckets_.whole(), communicator_, surroundings.memory),
       buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer,
                surroundings.memory),
       overlap_(surroundings.spec.overlap, communicator_),
@@ -55,6 +82,7 @@ Ddp::~Ddp() {
 void Ddp::use_layout(const BucketLayout& layout) {
   layout_ = layout;
   buckets_.arrange(layout_);
+  sent_.arrange(buckets_);
   flights_.resize(buckets_.count());
   updatables_.clear();
   for (std::size_t parameter = 0; parameter < parameters_.size(); ++parameter) {
@@ -134,9 +162,19 @@ comm::Operation Ddp::reduction_of(const comm::Buffer& bucket) const {
   return comm::all_reduce(bucket, comm::ReduceOp::sum, comm::Purpose::gradient);
 }
 
+// Rounding is a part of sending, wherever the thread is.
 void Ddp::launch(std::size_t bucket) {
+  if (sent_.compressed()) {
+    const measure::SpanScope span(surroundings_.timer, measure::Span::exposed_comm,
+                                  measure::Purpose::gradient);
+    sent_.pack(buckets_, bucket);
+  }
+  reduce(bucket);
+}
+
+void Ddp::reduce(std::size_t bucket) {
   Flight& flight = flights_[bucket];
-  const comm::Operation operation = reduction_of(buckets_.buffer(bucket));
+  const comm::Operation operation = reduction_of(sent_.buffer(bucket));
   const auto note = [reduction = flight.reduction](const measure::Movement& movement) {
     reduction->ended = base::now();
     reduction->started = reduction->ended - movement.busy;
@@ -144,8 +182,15 @@ void Ddp::launch(std::size_t bucket) {
   if (overlap_.now()) {
     flight.work = communicator_.start(operation, note);
   } else {
-    note(communicator_.run(operation));
+    naming_gradients(parameters_, layout_, bucket, [&] { note(communicator_.run(operation)); });
   }
+}
+
+// In a span of exposed communication.
+void Ddp::collect(std::size_t bucket) {
+  naming_gradients(parameters_, layout_, bucket,
+                   [&] { surroundings_.compute.wait_for(flights_[bucket].work); });
+  sent_.unpack(buckets_, bucket);
 }
 
 // A gradient that this worker did not compute (it had no samples, or does not use the parameter) is zero.
@@ -166,7 +211,7 @@ void Ddp::finish_gradients() {
     const measure::SpanScope span(surroundings_.timer, measure::Span::exposed_comm,
                                   measure::Purpose::gradient);
     launch_ready_buckets();
-    for (Flight& flight : flights_) surroundings_.compute.wait_for(flight.work);
+    for (std::size_t bucket = 0; bucket < flights_.size(); ++bucket) collect(bucket);
   }
   note_times();
   overlap_.end_step(base::now() - backward_began_);
@@ -181,8 +226,8 @@ void Ddp::note_times() {
   };
   for (std::size_t bucket = 0; bucket < flights_.size(); ++bucket) {
     const Flight& flight = flights_[bucket];
-    record::BucketTimes times{buckets_.buffer(bucket).bytes, since_backward(flight.ready), {}, {}};
-    if (buckets_.buffer(bucket).place != comm::Place::device) {
+    record::BucketTimes times{sent_.buffer(bucket).bytes, since_backward(flight.ready), {}, {}};
+    if (sent_.buffer(bucket).place != comm::Place::device) {
       times.start_seconds = since_backward(flight.reduction->started);
       times.end_seconds = since_backward(flight.reduction->ended);
     }

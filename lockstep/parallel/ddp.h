@@ -15,6 +15,7 @@
 #include "lockstep/parallel/buffer_sync.h"
 #include "lockstep/parallel/gradient_tap.h"
 #include "lockstep/parallel/overlap.h"
+#include "lockstep/parallel/sent_buckets.h"
 #include "lockstep/parallel/strategy.h"
 
 namespace lockstep::parallel {
@@ -71,6 +72,8 @@ class Ddp : public Strategy {
   void mark_ready(std::size_t parameter);
   void launch_ready_buckets();
   void launch(std::size_t bucket);
+  void reduce(std::size_t bucket);
+  void collect(std::size_t bucket);
   void fill_missing();
   void note_times();
   void adopt_ready_order();
@@ -82,6 +85,7 @@ class Ddp : public Strategy {
   std::vector<models::NamedTensor> parameters_;
   std::vector<std::shared_ptr<models::GradientSlot>> slots_;  // of the same parameters
   Buckets buckets_;
+  SentBuckets sent_;
   BufferSync buffers_;
   Overlap overlap_;
   BucketLimits limits_;

@@ -4,6 +4,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/parallel/ddp.h"
 #include "lockstep/parallel/dp/dp.h"
+#include "lockstep/parallel/horovod/horovod.h"
 #include "lockstep/parallel/local_sgd.h"
 #include "lockstep/parallel/single.h"
 #include "lockstep/parallel/strategy.h"
@@ -24,8 +25,9 @@ struct Entry {
 };
 
 constexpr std::array kStrategies = {
-    Entry{"single", make<Single>},     Entry{"ddp", make<Ddp>},     Entry{"dp", make<Dp>},
-    Entry{"localsgd", make<LocalSgd>}, Entry{"zero1", make<Zero1>}, Entry{"zero3", make<Zero3>},
+    Entry{"single", make<Single>},   Entry{"ddp", make<Ddp>},           Entry{"dp", make<Dp>},
+    Entry{"horovod", make<Horovod>}, Entry{"localsgd", make<LocalSgd>}, Entry{"zero1", make<Zero1>},
+    Entry{"zero3", make<Zero3>},
 };
 
 }  // namespace

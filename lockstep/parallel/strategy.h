@@ -12,9 +12,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -74,7 +76,8 @@ struct Surroundings {
   ComputeQueue& compute;
   measure::StepTimer& timer;
   measure::MemoryAccount& memory;
-  const ReplicaSource* replicas = nullptr;  // dp: what its replicas are made of
+  const ReplicaSource* replicas = nullptr;            // dp: what its replicas are made of
+  std::function<void(const std::string&)> warn = {};  // from any thread; may be empty
 };
 
 class Strategy {
@@ -116,6 +119,9 @@ class Strategy {
   virtual bool updates_divided() const { return false; }
   // Bucket times of the last step, if there are any.
   virtual std::vector<record::BucketTimes> bucket_times() { return {}; }
+  // What a strategy that negotiates in the background has exchanged so far. Whole after settle(). Where there
+  // is any, the time of control messages is not that of moving data, and is left out of a step's busy time.
+  virtual std::optional<record::ControlFigures> control() const { return {}; }
   // One for each replica of this process; empty: there is one, and it is the worker.
   virtual std::vector<ReplicaStep> replica_steps() { return {}; }
   // What a resumed run must know to go on with the same bits (a bucket layout, say). Whole after settle().

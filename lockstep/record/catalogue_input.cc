@@ -76,8 +76,9 @@ std::optional<Problem> multiple_problem(const RunSpec& spec) {
   if (shape.height % multiple == 0 && shape.width % multiple == 0) return std::nullopt;
   const int side = std::max(shape.height, shape.width);
   const int near = (side + multiple - 1) / multiple * multiple;
-  return Problem{"image_size", std::to_string(side),
-                 fmt::format("model {} needs sides that are multiples of {}", spec.model, multiple),
+  return Problem{"image_size", spec.image_size ? std::to_string(*spec.image_size) : "auto",
+                 fmt::format("model {} needs sides that are multiples of {}, and images are {}x{}",
+                             spec.model, multiple, shape.height, shape.width),
                  fmt::format("image_size {}", near)};
 }
 

@@ -99,6 +99,12 @@ std::optional<Problem> torch_has_its_own_backends(const Combination& run) {
                  run.device == "cuda" ? "backend nccl" : "backend gloo"};
 }
 
+std::optional<Problem> horovod_needs_host_memory(const Combination& run) {
+  if (run.strategy != "horovod" || run.device == "cpu") return std::nullopt;
+  return Problem{"device", run.device, "strategy horovod fuses gradients in memory of the host",
+                 "device cpu, or strategy ddp"};
+}
+
 std::optional<Problem> torch_dp_needs_gpus(const Combination& run) {
   if (run.engine != "torch" || run.strategy != "dp" || run.device == "cuda") return std::nullopt;
   return Problem{"strategy", run.strategy,
@@ -127,10 +133,11 @@ std::optional<Problem> model_fits_data(const Combination& run) {
       fmt::format("data {}", sets_for(model.task))};
 }
 
-constexpr std::array kRules = {engine_lacks_strategy, single_is_alone,      dp_is_one_process,
-                               dp_is_one_host,        dp_computes_on_cores, local_is_one_process,
-                               nccl_needs_cuda,       shm_is_one_host,      torch_has_its_own_backends,
-                               cuda_needs_nccl,       torch_dp_needs_gpus,  model_fits_data};
+constexpr std::array kRules = {engine_lacks_strategy,    single_is_alone,      dp_is_one_process,
+                               dp_is_one_host,           dp_computes_on_cores, local_is_one_process,
+                               nccl_needs_cuda,          shm_is_one_host,      torch_has_its_own_backends,
+                               cuda_needs_nccl,          torch_dp_needs_gpus,  model_fits_data,
+                               horovod_needs_host_memory};
 
 }  // namespace
 

@@ -32,7 +32,15 @@ constexpr std::array<StrategyEntry, 7> kStrategies = {{
      "the first replica: W, a copy of W (unless keep_originals), P gradients, K P optimiser state, the whole "
      "batch, A; every other "
      "one: W + P gradients + A"},
-    {"horovod", false, false, "gradients averaged in the order a coordinator finds them ready everywhere"},
+    {"horovod", true, false, "gradients averaged in the order a coordinator finds them ready everywhere",
+     "A background thread of each worker says in cycles which gradients are there; those that all workers "
+     "have\n"
+     "are fused and all-reduced while backward goes on, in an order that rank 0 decides.",
+     "per step: gradient P (all-reduce), metric 4 (the loss), buffer B before forward (buffers broadcast or "
+     "average), statistics (buffers sync); control: 8 N (1 + C / 64 rounded up) for each cycle with C "
+     "gradients in the cache, 16 N + 4 for each that is not (at first none is), 16 for each cycle with such; "
+     "once: parameter P, buffer B, control 8 N",
+     "P parameters + P gradients + a fusion buffer of P, at most fusion_bytes + K P optimiser state + B + A"},
     {"localsgd", true, false, "workers step alone and average their parameters now and then",
      "Every worker trains its own replica for local_steps steps, or an epoch; then all take the mean of "
      "their\n"

@@ -82,6 +82,7 @@ struct EpochEvent {
   static constexpr const char* kName = "epoch";
   std::int64_t epoch = 0;  // from 1, as people count them
   double seconds = 0;
+  std::optional<bool> unfinished;  // the run ended inside it
   std::optional<double> learning_rate;
   std::optional<std::int64_t> train_samples;
   std::optional<double> train_loss;
@@ -96,6 +97,7 @@ struct EpochEvent {
   static void describe(Archive& archive, Self& self) {
     archive("epoch", self.epoch);
     archive("seconds", self.seconds);
+    archive("unfinished", self.unfinished);
     archive("learning_rate", self.learning_rate);
     archive("train_samples", self.train_samples);
     archive("train_loss", self.train_loss);
@@ -117,6 +119,7 @@ struct LedgerEvent {
   std::optional<double> algorithm_bandwidth;
   std::optional<double> bus_bandwidth;
   std::optional<double> link_peak;
+  std::optional<ControlFigures> control;
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -124,6 +127,7 @@ struct LedgerEvent {
     archive("algorithm_bandwidth", self.algorithm_bandwidth);
     archive("bus_bandwidth", self.bus_bandwidth);
     archive("link_peak", self.link_peak);
+    archive("control", self.control);
   }
   bool operator==(const LedgerEvent&) const = default;
 };

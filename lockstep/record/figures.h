@@ -104,6 +104,26 @@ struct LedgerLine {
   bool operator==(const LedgerLine&) const = default;
 };
 
+// What a strategy's negotiation has exchanged over the whole run; payload bytes. The bytes of all its
+// messages are cycles * bytes_per_cycle + 16 * (requests + negotiations) + 4 * answers.
+struct ControlFigures {
+  std::uint64_t cycles = 0;
+  std::uint64_t bytes_per_cycle = 0;
+  std::uint64_t negotiations = 0;  // cycles in which rank 0 was asked
+  std::uint64_t requests = 0;      // of all ranks
+  std::uint64_t answers = 0;       // tensors that rank 0 has named
+
+  template <class Archive, class Self>
+  static void describe(Archive& archive, Self& self) {
+    archive("cycles", self.cycles);
+    archive("bytes_per_cycle", self.bytes_per_cycle);
+    archive("negotiations", self.negotiations);
+    archive("requests", self.requests);
+    archive("answers", self.answers);
+  }
+  bool operator==(const ControlFigures&) const = default;
+};
+
 // Peak memory of a worker and what it was used for at that instant: parameters, gradients, buckets,
 // optimizer, activations, communication, other.
 struct MemoryFigures {

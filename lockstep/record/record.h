@@ -59,6 +59,7 @@ struct EpochFigures {
   std::optional<double> val_psnr;
   std::optional<double> learning_rate;
   std::optional<QualityFigures> before_averaging;  // localsgd: means over the ranks' own models
+  std::optional<bool> unfinished;                  // the run ended inside it
   std::vector<EpochRankFigures> per_rank;
 
   template <class Archive, class Self>
@@ -72,6 +73,7 @@ struct EpochFigures {
     archive("val_psnr", self.val_psnr);
     archive("learning_rate", self.learning_rate);
     archive("before_averaging", self.before_averaging);
+    archive("unfinished", self.unfinished);
     archive("per_rank", self.per_rank);
   }
   bool operator==(const EpochFigures&) const = default;
@@ -135,6 +137,7 @@ struct CommFigures {
   std::optional<double> utilization;
   std::optional<std::vector<BucketTimes>> buckets;
   std::optional<SquareNorm> gradient_square_norm;
+  std::optional<ControlFigures> control;  // totals of the run, where a strategy negotiates
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -149,6 +152,7 @@ struct CommFigures {
     archive("utilization", self.utilization);
     archive("buckets", self.buckets);
     archive("gradient_square_norm", self.gradient_square_norm);
+    archive("control", self.control);
   }
   bool operator==(const CommFigures&) const = default;
 };

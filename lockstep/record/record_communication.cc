@@ -58,6 +58,7 @@ void add_bandwidths(CommFigures& figures, std::span<const Event> events) {
   figures.algorithm_bandwidth = last.algorithm_bandwidth;
   figures.bus_bandwidth = last.bus_bandwidth;
   figures.link_peak = last.link_peak;
+  figures.control = last.control;
   const bool known = last.bus_bandwidth && last.link_peak && *last.link_peak > 0;
   if (known) figures.utilization = *last.bus_bandwidth / *last.link_peak;
 }

@@ -72,6 +72,7 @@ EpochFigures summarise(const std::vector<RankedEpoch>& ranks) {
   figures.val_accuracy = val_accuracy.value();
   figures.val_psnr = val_psnr.value();
   figures.before_averaging = before.value();
+  figures.unfinished = first.unfinished;
   return figures;
 }
 

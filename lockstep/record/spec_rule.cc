@@ -124,9 +124,10 @@ std::optional<std::string> check_trainable(const std::string& text) {
     return "last:K takes a whole number of units from 1 on, as in last:1.";
   }
   if (parts.size() == 2 && parts[0] == "share") {
-    if (parts[1].ends_with('%') && is_number(parts[1].substr(0, parts[1].size() - 1), 0, 100))
+    if (parts[1].ends_with('%') && is_number(parts[1].substr(0, parts[1].size() - 1), 0, 100) &&
+        std::stod(parts[1]) > 0)
       return std::nullopt;
-    return "share:P% takes a percentage from 0 to 100, as in share:50%.";
+    return "share:P% takes a percentage above 0 and up to 100, as in share:50%.";
   }
   const std::vector<std::string> words = {"all", "head", "last", "share"};
   return "it must be all, head, last:K or share:P%." +

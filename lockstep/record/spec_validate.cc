@@ -99,10 +99,24 @@ std::optional<Problem> switches_are_of_dp(const RunSpec& spec) {
   return spec.keep_originals ? std::optional(refused("keep_originals")) : std::nullopt;
 }
 
-std::optional<Problem> compression_comes_later(const RunSpec& spec) {
-  if (spec.compression == "none") return std::nullopt;
+// Only f32 has bits to spare: f64 is asked for to lose none, and bf16 is as short as what would be sent.
+std::optional<Problem> compression_has_bits_to_spare(const RunSpec& spec) {
+  if (spec.compression == "none" || spec.precision == "f32") return std::nullopt;
   return Problem{"compression", spec.compression,
-                 "this version's engine does not have it yet; a later one will", "compression none"};
+                 spec.precision == "f64"
+                     ? "precision f64 is for exact comparisons, and 16 bits would lose them"
+                     : fmt::format("gradients of precision {} have 16 bits already", spec.precision),
+                 "precision f32, or compression none"};
+}
+
+std::optional<Problem> compression_has_gradients(const RunSpec& spec) {
+  const bool sends =
+      spec.strategy == "ddp" || spec.strategy == "horovod" || (spec.strategy == "auto" && spec.workers > 1);
+  if (spec.compression == "none" || sends) return std::nullopt;
+  return Problem{"compression", spec.compression,
+                 fmt::format("strategy {} does not compress gradients",
+                             spec.strategy == "auto" ? "single" : spec.strategy),
+                 "compression none, or strategy ddp or horovod"};
 }
 
 std::optional<Problem> local_steps_need_localsgd(const RunSpec& spec) {
@@ -134,11 +148,22 @@ std::optional<Problem> recompute_is_ours(const RunSpec& spec) {
                  "engine lockstep"};
 }
 
-constexpr SpecRule kRules[] = {inside_can_be_seen,   recompute_is_ours,       one_batch,
-                               batch_feeds_all,      parts_have_samples,      nesterov_needs_momentum,
-                               one_target,           target_can_be_measured,  validation_feeds_target,
-                               loss_fits_data,       dp_keeps_first_buffers,  dp_does_not_overlap,
-                               switches_are_of_dp,   compression_comes_later, local_steps_need_localsgd,
+constexpr SpecRule kRules[] = {inside_can_be_seen,
+                               recompute_is_ours,
+                               one_batch,
+                               batch_feeds_all,
+                               parts_have_samples,
+                               nesterov_needs_momentum,
+                               one_target,
+                               target_can_be_measured,
+                               validation_feeds_target,
+                               loss_fits_data,
+                               dp_keeps_first_buffers,
+                               dp_does_not_overlap,
+                               switches_are_of_dp,
+                               compression_has_bits_to_spare,
+                               compression_has_gradients,
+                               local_steps_need_localsgd,
                                localsgd_meets_rarely};
 
 }  // namespace

@@ -45,6 +45,9 @@ RunSpec spec_from_yaml(const std::string& text, const std::string& file_name) {
 }
 
 RunSpec read_spec_file(const std::filesystem::path& file) {
+  if (std::filesystem::is_directory(file))
+    throw base::ConfigError(
+        fmt::format("the spec file '{}' is a directory; name a YAML or JSON file in it.", file.string()));
   std::ifstream stream(file);
   std::stringstream text;
   text << stream.rdbuf();

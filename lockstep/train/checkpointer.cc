@@ -71,8 +71,14 @@ void Checkpointer::save(const Progress& progress) {
   for (const std::string& text : gather_texts("file", progress.steps_done, written)) {
     if (!text.empty()) files.push_back(file_from_text(text));
   }
-  if (group_.rank != 0) return;
+  const std::string whole = fmt::format("checkpoint/whole/{}", progress.steps_done);
+  if (group_.rank != 0) {
+    // Else the others would wait for rank 0's disk inside their next step.
+    store_.get(whole, base::Deadline(base::from_seconds(parts_.spec.timeout.count)));
+    return;
+  }
   write_manifest(directory_, step, files);
+  store_.set(whole, "yes");
   events_.write(record::CheckpointEvent{(directory_ / fmt::format("step-{:08}", step)).string(),
                                         progress.steps_done, bytes_of(files),
                                         base::to_seconds(base::now() - began)});

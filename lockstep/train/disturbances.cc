@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <atomic>
 #include <charconv>
 #include <thread>
 
@@ -18,6 +19,7 @@ namespace {
 
 constexpr const char* kDelayVariable = "LOCKSTEP_DELAY";
 constexpr const char* kFlipVariable = "LOCKSTEP_FLIP";
+constexpr const char* kWithholdVariable = "LOCKSTEP_WITHHOLD";
 
 [[noreturn]] void refuse(const char* variable, const std::string& text, const char* example) {
   throw base::ConfigError(
@@ -67,12 +69,17 @@ void add_delay(Disturbances& disturbances, const std::string& text, int rank) {
   }
 }
 
-// The first operation on gradients since the last step's loss was added up.
+// The first operation on gradients since the last step's loss was added up. Both may go over channels of
+// their own.
 comm::OperationFilter first_bucket_of_each_step() {
-  return [waiting = true](const comm::Operation& operation) mutable {
-    if (operation.purpose == comm::Purpose::metric) waiting = true;
-    return operation.purpose == comm::Purpose::gradient && std::exchange(waiting, false);
+  return [waiting = std::make_shared<std::atomic<bool>>(true)](const comm::Operation& operation) {
+    if (operation.purpose == comm::Purpose::metric) *waiting = true;
+    return operation.purpose == comm::Purpose::gradient && waiting->exchange(false);
   };
+}
+
+[[noreturn]] void hang() {
+  for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 
 class Sleeper : public models::UnitHooks {
@@ -87,8 +94,14 @@ class Sleeper : public models::UnitHooks {
 
 }  // namespace
 
-Disturbances parse_disturbances(const std::string& delays, const std::string& flip, int rank) {
+Disturbances parse_disturbances(const std::string& delays, const std::string& flip, int rank,
+                                const std::string& withheld) {
   Disturbances disturbances;
+  if (!withheld.empty()) {
+    const auto parsed = aimed(withheld);
+    if (!parsed || parsed->what.empty()) refuse(kWithholdVariable, withheld, "PARAMETER or PARAMETER@RANK");
+    if (parsed->hits(rank)) disturbances.withheld = parsed->what;
+  }
   for (const std::string& part : base::split(delays, ',')) add_delay(disturbances, base::trim(part), rank);
   if (flip.empty()) return disturbances;
   const auto parsed = aimed(flip);
@@ -101,10 +114,11 @@ Disturbances parse_disturbances(const std::string& delays, const std::string& fl
 Disturbances disturbances_of(int rank) {
   const std::string delays = base::environment(kDelayVariable).value_or("");
   const std::string flip = base::environment(kFlipVariable).value_or("");
-  if (rank == 0 && !(delays.empty() && flip.empty()))
-    base::log_info(fmt::format("warning: this run is disturbed on purpose ({}='{}', {}='{}')", kDelayVariable,
-                               delays, kFlipVariable, flip));
-  return parse_disturbances(delays, flip, rank);
+  const std::string withheld = base::environment(kWithholdVariable).value_or("");
+  if (rank == 0 && !(delays.empty() && flip.empty() && withheld.empty()))
+    base::log_info(fmt::format("warning: this run is disturbed on purpose ({}='{}', {}='{}', {}='{}')",
+                               kDelayVariable, delays, kFlipVariable, flip, kWithholdVariable, withheld));
+  return parse_disturbances(delays, flip, rank, withheld);
 }
 
 std::unique_ptr<comm::Communicator> slow_down(std::unique_ptr<comm::Communicator> opened,
@@ -125,6 +139,17 @@ std::unique_ptr<models::UnitHooks> slow_down(models::Model& model, const Disturb
   auto sleeper = std::make_unique<Sleeper>(disturbances.compute);
   models::Runner::attach(model.root(), *sleeper);
   return sleeper;
+}
+
+std::unique_ptr<parallel::GradientTap> withhold(const models::Model& model,
+                                                const Disturbances& disturbances) {
+  if (!disturbances.withheld) return nullptr;
+  for (const models::NamedTensor& parameter : model.parameters()) {
+    if (parameter.name != *disturbances.withheld) continue;
+    return std::make_unique<parallel::GradientTap>(std::vector{parameter.tensor},
+                                                   [](std::size_t) { hang(); });
+  }
+  refuse(kWithholdVariable, *disturbances.withheld, "a parameter of the model");
 }
 
 void flip_a_bit(std::span<const parallel::Updatable> updatables) {

@@ -8,6 +8,8 @@
 //     first-bucket  in the first operation on gradients of each step
 //   LOCKSTEP_FLIP="7@1"
 //     one bit of a parameter is flipped after 7 steps
+//   LOCKSTEP_WITHHOLD="conv1.weight@1"
+//     the rank hangs in its backward when it comes to the gradient of that parameter
 //
 // `@R` confines a disturbance to rank R.
 #pragma once
@@ -22,6 +24,7 @@
 #include "lockstep/base/clock.h"
 #include "lockstep/comm/communicator.h"
 #include "lockstep/models/model.h"
+#include "lockstep/parallel/gradient_tap.h"
 #include "lockstep/parallel/strategy.h"
 
 namespace lockstep::train {
@@ -33,10 +36,12 @@ struct Disturbances {
   base::Nanoseconds link{0};
   base::Nanoseconds first_bucket{0};
   std::optional<std::int64_t> flip_after;  // steps
+  std::optional<std::string> withheld;     // the parameter whose gradient never comes
 };
 
 // Throws ConfigError that names the variable and what it takes. Empty texts ask for nothing.
-Disturbances parse_disturbances(const std::string& delays, const std::string& flip, int rank);
+Disturbances parse_disturbances(const std::string& delays, const std::string& flip, int rank,
+                                const std::string& withheld = {});
 // From the environment.
 Disturbances disturbances_of(int rank);
 
@@ -45,6 +50,9 @@ std::unique_ptr<comm::Communicator> slow_down(std::unique_ptr<comm::Communicator
                                               const Disturbances& disturbances);
 // Sleeps in the forward of `model`; null where nothing is asked for. Must outlive the model's passes.
 std::unique_ptr<models::UnitHooks> slow_down(models::Model& model, const Disturbances& disturbances);
+// Never lets the backward of `model` come past a gradient; null where nothing is asked for. Must be made
+// before anything else that waits for gradients. Throws ConfigError when the model has no such parameter.
+std::unique_ptr<parallel::GradientTap> withhold(const models::Model& model, const Disturbances& disturbances);
 // Flips the lowest bit of the first value.
 void flip_a_bit(std::span<const parallel::Updatable> updatables);
 

@@ -38,7 +38,7 @@ std::uint64_t activation_bytes(const models::Model& sketch, std::int64_t rows) {
     largest = std::max(largest, elements);
   }
   const auto each = static_cast<std::int64_t>(sketch.parameters().front().tensor.element_size());
-  return static_cast<std::uint64_t>(costs.activation_bytes() + 2 * largest * each);
+  return static_cast<std::uint64_t>(costs.activation_bytes() + 3 * largest * each);
 }
 
 std::uint64_t batch_bytes(const record::RunSpec& spec) {

@@ -16,7 +16,7 @@ struct MemoryNeed {
   std::uint64_t gradients = 0;   // in buckets or not
   std::uint64_t optimizer = 0;
   std::uint64_t activations =
-      0;                      // what forward keeps, and two of the largest outputs while backward passes them
+      0;  // what forward keeps, and three of the largest outputs while backward passes them
   std::uint64_t batches = 0;  // of the loader
 
   std::uint64_t model_state() const { return parameters + gradients + optimizer; }

@@ -141,7 +141,7 @@ const parallel::ReplicaSource& Replicas::source(
 void Replicas::note_failure(int replica, const std::exception_ptr& error) const {
   if (replica == 0) return;
   try {
-    report_failures(other(replica).events, [&]() -> Ending { std::rethrow_exception(error); });
+    report_failures(other(replica).events, options_.spec, [&]() -> Ending { std::rethrow_exception(error); });
   } catch (...) {  // it is thrown on by the strategy
     return;
   }

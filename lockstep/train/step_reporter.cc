@@ -49,14 +49,19 @@ void StepReporter::ended(StepFacts facts) {
   if (!facts.buckets.empty() && facts.step % kBucketsEvery == 0)
     open.event.buckets = std::move(facts.buckets);
   open.event.gradient_square_norm = facts.square_norm;
-  if (spec_.measure) add_communication(open.event);
+  if (spec_.measure) add_communication(open.event, facts.without_control);
   if (spec_.measure && !facts.primitive_seconds.empty())
     open.event.primitives_seconds = std::move(facts.primitive_seconds);
   open_.push_back(std::move(open));
 }
 
-void StepReporter::add_communication(record::StepEvent& event) {
-  const measure::LedgerTotals now = ledger_.totals();
+void StepReporter::add_communication(record::StepEvent& event, bool without_control) {
+  constexpr auto kControl = static_cast<std::size_t>(measure::Purpose::control);
+  measure::LedgerTotals now = ledger_.totals();
+  if (without_control) {
+    now.busy -= now.busy_by_purpose[kControl];
+    now.peer_wait -= now.peer_wait_by_purpose[kControl];
+  }
   event.busy_seconds = base::to_seconds(now.busy - before_.busy);
   event.peer_wait_seconds = base::to_seconds(now.peer_wait - before_.peer_wait);
   before_ = now;

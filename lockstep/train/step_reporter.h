@@ -25,6 +25,8 @@ struct StepFacts {
   std::vector<record::BucketTimes> buckets;
   std::optional<record::SquareNorm> square_norm;
   std::map<std::string, double> primitive_seconds;  // dp; else empty
+  // A negotiation goes on in the background all the time, mostly waiting: it is not the step's communication.
+  bool without_control = false;
 };
 
 class StepReporter {
@@ -45,7 +47,7 @@ class StepReporter {
     bool has_loss = false;
   };
   void add_split(record::StepEvent& event, const measure::StepSplit& split) const;
-  void add_communication(record::StepEvent& event);
+  void add_communication(record::StepEvent& event, bool without_control);
   void write_whole_ones();
 
   const record::RunSpec& spec_;

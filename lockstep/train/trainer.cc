@@ -15,13 +15,16 @@ namespace {
 using measure::Span;
 using measure::SpanScope;
 
-[[noreturn]] void refuse_loss(double loss, std::int64_t step) {
+[[noreturn]] void refuse_loss(double loss, std::int64_t step, const record::RunSpec& spec) {
+  const char* more = spec.compression == "f16" ? " Gradients above 65504 do not fit into f16: --compression "
+                                                 "bf16 has the range of f32."
+                                               : "";
   throw base::Error(
       base::ExitCode::run_failed,
       fmt::format(
           "the loss of step {} is {}: training has diverged. A smaller --learning-rate, --warmup-epochs or "
-          "--clip-norm may keep it finite; data that is not normalised may be the cause too.",
-          step, loss));
+          "--clip-norm may keep it finite; data that is not normalised may be the cause too.{}",
+          step, loss, more));
 }
 
 record::Task task_of(models::LossKind loss) {
@@ -76,7 +79,10 @@ Ending Trainer::run() {
     ended = interrupted || wish == Wish::stop;
   }
   take_loss();
-  if (!interrupted) parts_.strategy.end();
+  if (!interrupted) {
+    parts_.strategy.end();
+    write_unfinished_epoch();
+  }
   reporter_.splits(parts_.timer.take(true));
   return interrupted ? Ending::interrupted : Ending::finished;
 }
@@ -188,6 +194,7 @@ void Trainer::report_step(const DeviceBatch& batch) {
     facts.primitive_seconds = replicas.front().primitive_seconds;
   }
   facts.buckets = parts_.strategy.bucket_times();
+  facts.without_control = parts_.strategy.control().has_value();
   reporter_.ended(std::move(facts));
 }
 
@@ -196,7 +203,7 @@ void Trainer::take_loss() {
   if (!pending_loss_) return;
   const std::int64_t step = *std::exchange(pending_loss_, std::nullopt);
   const double loss = losses_.finish();
-  if (!std::isfinite(loss)) refuse_loss(loss, step);
+  if (!std::isfinite(loss)) refuse_loss(loss, step, parts_.spec);
   reporter_.loss(loss);
   if (parts_.replicas != nullptr) parts_.replicas->loss(loss);
 }
@@ -239,16 +246,22 @@ void Trainer::end_epoch_of_strategy() {
   progress_.epoch_seconds += seconds;
 }
 
-void Trainer::write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation,
-                          const std::optional<Metrics>& before_averaging) {
+// What was trained with in it so far.
+record::EpochEvent Trainer::epoch_event(std::int64_t epoch) const {
   const Metrics& train = progress_.epoch_so_far;
   record::EpochEvent event;
-  event.epoch = epochs_done;
+  event.epoch = epoch;
   event.seconds = progress_.epoch_seconds;
   event.learning_rate = parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done - 1));
   event.train_samples = train.samples;
   event.train_loss = train.loss();
   event.train_accuracy = train.accuracy();
+  return event;
+}
+
+void Trainer::write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation,
+                          const std::optional<Metrics>& before_averaging) {
+  record::EpochEvent event = epoch_event(epochs_done);
   if (validation) {
     event.val_samples = validation->samples;
     event.val_loss = validation->loss();
@@ -258,6 +271,15 @@ void Trainer::write_epoch(std::int64_t epochs_done, const std::optional<Metrics>
   if (before_averaging)
     event.before_averaging = record::QualityFigures{before_averaging->loss(), before_averaging->accuracy(),
                                                     before_averaging->psnr()};
+  parts_.events.write(event);
+}
+
+// A run that a limit ends inside an epoch still says what it has learnt.
+void Trainer::write_unfinished_epoch() {
+  if (epoch_ended_ || progress_.steps_done == 0) return;
+  keep_tally();
+  record::EpochEvent event = epoch_event(static_cast<std::int64_t>(progress_.next.epoch) + 1);
+  event.unfinished = true;
   parts_.events.write(event);
 }
 

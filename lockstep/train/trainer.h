@@ -71,6 +71,8 @@ class Trainer {
   void keep_tally();
   bool wants_validation(std::int64_t epochs_done, bool last) const;
   void end_epoch_of_strategy();
+  record::EpochEvent epoch_event(std::int64_t epoch) const;
+  void write_unfinished_epoch();
   void write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation,
                    const std::optional<Metrics>& before_averaging);
   void save_checkpoint();

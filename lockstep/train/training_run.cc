@@ -146,11 +146,19 @@ const parallel::ReplicaSource* TrainingRun::replica_source() {
 void TrainingRun::build() {
   network_ = make_network(open_statistics());
   sleeper_ = slow_down(network_->model, place_.disturbances);
+  withholder_ = withhold(network_->model, place_.disturbances);
   for (const std::string& remark : network_->remarks) events_.write(record::WarningEvent{remark});
   strategy_ = parallel::make_strategy({spec_, network_->model, network_->loss, communicator_.get(), *compute_,
-                                       *timer_, memory_, replica_source()});
+                                       *timer_, memory_, replica_source(),
+                                       [this](const std::string& message) { warn(message); }});
   optimizer_ = make_optimizer(spec_);
   strategy_->begin();
+}
+
+// Whoever waits for the run's end is not to wait for the warning.
+void TrainingRun::warn(const std::string& message) {
+  base::log_info("warning: " + message);
+  events_.write(record::WarningEvent{message});
 }
 
 void TrainingRun::announce() {
@@ -209,6 +217,7 @@ void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
   warn_about_other(trainer);
   report_memory();  // whole tensors, which are needed from here on, are not what training took
   strategy_->settle();
+  if (ending == Ending::finished) export_weights();
   report_utilisation();
   report_totals();
   if (ending == Ending::interrupted) {
@@ -218,7 +227,6 @@ void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
                     trainer.progress().steps_done, (place_.directory / "checkpoints").string())});
     return;
   }
-  export_weights();
   record::FinishedEvent finished;
   finished.wall_seconds.load = load_seconds_;
   finished.wall_seconds.train = trainer.progress().train_seconds;
@@ -245,7 +253,9 @@ void TrainingRun::report_totals() {
   std::optional<TracePlace> trace;
   if (trace_ != nullptr) trace = TracePlace{*spec_.trace, place_.directory};
   if (replicas_ != nullptr) replicas_->report_totals(trace);
-  events_.write(ledger_event(session_.ledger(), group.rank, group.world));
+  record::LedgerEvent ledger = ledger_event(session_.ledger(), group.rank, group.world);
+  ledger.control = strategy_->control();
+  events_.write(ledger);
   if (trace) write_run_trace(*trace_, *trace, group, communicator_.get(), events_);
 }
 

@@ -35,6 +35,7 @@ class TrainingRun {
 
  private:
   void announce();
+  void warn(const std::string& message);
   void load_data();
   void open_communicator();
   std::unique_ptr<comm::Communicator> open_agreement_channel(comm::OpenOptions options);
@@ -75,6 +76,7 @@ class TrainingRun {
   std::unique_ptr<Replicas> replicas_;  // dp only
   std::optional<Network> network_;
   std::unique_ptr<models::UnitHooks> sleeper_;
+  std::unique_ptr<parallel::GradientTap> withholder_;
   std::unique_ptr<parallel::Strategy> strategy_;
   std::unique_ptr<Optimizer> optimizer_;
 };

@@ -35,6 +35,7 @@ INSTANTIATE_TEST_SUITE_P(
     Rules, RefusedCombination,
     ::testing::Values(
         Refused{run("zero1", "gloo", "cpu", 2, 1, "torch"), "strategy", "PyTorch has no such", "ddp"},
+        Refused{run("horovod", "nccl", "cuda", 2), "device", "memory of the host", "ddp"},
         Refused{run("horovod", "gloo", "cpu", 2, 1, "torch"), "strategy", "PyTorch has no such", "ddp"},
         Refused{run("single", "local", "cpu", 2), "strategy", "one worker", "ddp, or workers 1"},
         Refused{run("dp", "nccl", "cuda", 2, 1, "torch"), "backend", "local only", "backend local"},

@@ -24,7 +24,7 @@ RunRecord full_record() {
   record.batch = {32, 64};
   record.workers = 2;
   const QualityFigures before{0.9, 0.6, {}};
-  record.epochs = {{1, 2.5, 0.7, 0.8, {}, {}, {}, 0.01, before, {{0, 0.7, {}, {}, {}, {}, before}}}};
+  record.epochs = {{1, 2.5, 0.7, 0.8, {}, {}, {}, 0.01, before, true, {{0, 0.7, {}, {}, {}, {}, before}}}};
   record.steps.seconds = TimeStatistics{0.1, 0.11, 0.09, 0.2, {0.09, 0.12}};
   record.steps.samples = {0.1, 0.2};
   record.comm.buckets = std::vector<BucketTimes>{{1 << 20, 0.1, 0.1, 0.2}};

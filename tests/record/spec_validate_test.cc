@@ -80,6 +80,18 @@ TEST(SpecValidation, checks_the_image_size) {
   EXPECT_THAT(complaint({{"model", "vit"}, {"image_size", "30"}}), HasSubstr("image_size 32"));
 }
 
+TEST(SpecValidation, refuses_compression_where_nothing_can_be_saved_or_sent) {
+  EXPECT_THAT(complaint({{"workers", "2"}, {"compression", "f16"}, {"precision", "f64"}}),
+              HasSubstr("exact comparisons"));
+  EXPECT_THAT(complaint({{"workers", "2"}, {"compression", "bf16"}, {"precision", "bf16"}}),
+              HasSubstr("16 bits already"));
+  EXPECT_THAT(complaint({{"workers", "1"}, {"compression", "f16"}}),
+              HasSubstr("strategy single does not compress"));
+  EXPECT_TRUE(problems_of(with({{"workers", "2"}, {"compression", "f16"}}), {}).empty());
+  EXPECT_TRUE(
+      problems_of(with({{"strategy", "horovod"}, {"workers", "2"}, {"compression", "bf16"}}), {}).empty());
+}
+
 TEST(SpecValidation, reports_every_problem_at_once) {
   const auto problems =
       problems_of(with({{"strategy", "single"}, {"workers", "2"}, {"compression", "f16"}}), {});

@@ -38,6 +38,14 @@ TEST(Disturbances, ThatCannotBeReadAreRefused) {
     EXPECT_THROW(parse_disturbances("", flip, 0), base::ConfigError) << flip;
 }
 
+TEST(Disturbances, WithholdOneGradientOfOneRank) {
+  EXPECT_EQ(parse_disturbances("", "", 1, "conv1.weight@1").withheld, "conv1.weight");
+  EXPECT_FALSE(parse_disturbances("", "", 0, "conv1.weight@1").withheld.has_value());
+  EXPECT_EQ(parse_disturbances("", "", 0, "conv1.weight").withheld, "conv1.weight");
+  for (const char* withheld : {"@1", "conv1.weight@x"})
+    EXPECT_THROW(parse_disturbances("", "", 0, withheld), base::ConfigError) << withheld;
+}
+
 TEST(Disturbances, FlipOneBitOfTheFirstValue) {
   const at::Tensor value = at::ones({2, 2});
   const std::vector<parallel::Updatable> updatables = {{"weight", value, {}}};

@@ -31,13 +31,13 @@ void conclude_bench(const BenchOptions& options, BenchReport report, const std::
   report.machine = run_machine();
   report.rank_source = rank_source;
   const std::string document = bench_json(report).dump(2) + "\n";
-  if (!options.json_file.empty())
-    measure::write_whole_file(options.json_file, [&](std::ostream& out) { out << document; });
   try {
     console.print(options.json ? document : bench_table(report));
   } catch (const ReaderGone&) {
     base::log_debug("the reader of the results is gone");
   }
+  if (!options.json_file.empty())
+    measure::write_whole_file(options.json_file, [&](std::ostream& out) { out << document; });
   require_right(report);
   if (options.min_busbw) require_fast(report, *options.min_busbw);
 }

@@ -12,6 +12,7 @@
 #include "lockstep/cli/setters.h"
 #include "lockstep/cli/text_table.h"
 #include "lockstep/lab/compare.h"
+#include "lockstep/lab/run_directory.h"
 
 namespace lockstep::cli {
 namespace {

@@ -1,6 +1,7 @@
 #include "lockstep/cli/fit/batch_search.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lockstep::cli {
 namespace {
@@ -29,22 +30,38 @@ class Search {
   }
   std::int64_t best() const { return fitted_.back().batch; }
 
-  // One trial says nothing about growth: a few samples more do.
-  std::int64_t next() const {
-    if (fitted_.size() == 1) return within(4 * best());
-    return foretold_tries_ < kForetold ? within(foretold()) : within((best() + fails_from_) / 2);
+  std::int64_t next() {
+    const std::int64_t told = foretold_ < kForetold ? foretold() : best();
+    if (told > best() && told < fails_from_) {
+      ++foretold_;
+      return told;
+    }
+    return within(fails_from_ > limits_.largest ? best() + leap() : (best() + fails_from_) / 2);
   }
   std::int64_t within(std::int64_t batch) const { return std::clamp(batch, best() + 1, fails_from_ - 1); }
 
-  // Where the line through the last two that fitted meets the cap.
+  // Nothing has failed yet and the line promises nothing: a sample more, then twice as many each time. From
+  // one trial there is no line: a few samples more will tell.
+  std::int64_t leap() {
+    if (fitted_.size() == 1) return 3 * best();
+    return std::exchange(leap_, 2 * leap_);
+  }
+
+  // Where the line through the last that fitted and one of at most half its batch meets the cap; the last
+  // itself where there is no line. Neighbours would make a poor one: memory may grow in steps.
   std::int64_t foretold() const {
-    ++foretold_tries_;
-    const BatchTrial &low = fitted_[fitted_.size() - 2], &high = fitted_.back();
-    const double growth = (static_cast<double>(high.peak_bytes) - static_cast<double>(low.peak_bytes)) /
-                          static_cast<double>(high.batch - low.batch);
-    if (growth <= 0) return limits_.largest;
+    const BatchTrial &low = far_below(), &high = fitted_.back();
+    if (high.peak_bytes <= low.peak_bytes) return fitted_.size() == 1 ? high.batch : 4 * high.batch;
+    const double growth =
+        static_cast<double>(high.peak_bytes - low.peak_bytes) / static_cast<double>(high.batch - low.batch);
     const double room = static_cast<double>(limits_.cap_bytes) - static_cast<double>(high.peak_bytes);
-    return high.batch + static_cast<std::int64_t>(std::min(room / growth, 1e9));
+    const double more = std::clamp(room / growth, 0.0, static_cast<double>(limits_.largest));
+    return std::min(high.batch + static_cast<std::int64_t>(more), limits_.largest);
+  }
+  const BatchTrial& far_below() const {
+    const auto found = std::find_if(fitted_.rbegin(), fitted_.rend(),
+                                    [this](const BatchTrial& trial) { return 2 * trial.batch <= best(); });
+    return found == fitted_.rend() ? fitted_.front() : *found;
   }
 
   SearchResult result() const {
@@ -55,14 +72,15 @@ class Search {
     return found;
   }
 
-  static constexpr int kForetold = 4;
+  static constexpr int kForetold = 3;
 
   SearchLimits limits_;
   const std::function<BatchTrial(std::int64_t)>& attempt_;
   std::int64_t fails_from_;
   std::vector<BatchTrial> trials_;
   std::vector<BatchTrial> fitted_;  // each larger than the one before
-  mutable int foretold_tries_ = 0;
+  int foretold_ = 0;                // how often the line was followed
+  std::int64_t leap_ = 1;
 };
 
 }  // namespace

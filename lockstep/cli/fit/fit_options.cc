@@ -15,7 +15,8 @@ constexpr std::array kPassedOn = {"model",     "model_options", "data",    "imag
                                   "precision", "trainable",     "backend", "threads",    "data_dir"};
 
 Flag passed_on(const char* name, FitOptions& options) {
-  const record::Field& field = record::field_named(name, "");
+  const std::string nowhere;
+  const record::Field& field = record::field_named(name, nowhere);
   return {.names = field.flag(),
           .value = std::string(field.placeholder()),
           .help = record::help_text(field),

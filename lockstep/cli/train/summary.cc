@@ -98,7 +98,7 @@ std::string summary_of(const RunRecord& record, const std::filesystem::path& dir
          wall_text(record) + target_text(record) + epochs_text(record, console) +
          steps_text(record, console) + communication_text(record, console) + ledger_text(record, console) +
          memory_text(record, console) + warnings_text(record, console) + failure_text(record, console) +
-         "\nStored in " + directory.string() + "\n";
+         (directory.empty() ? "" : "\nStored in " + directory.string() + "\n");
 }
 
 }  // namespace lockstep::cli

@@ -92,6 +92,20 @@ struct PurposeTotals {
   bool estimated = false;
 };
 
+// Gradients of 32 bits that were sent as 16 have saved as much as they have cost.
+std::string saving_text(const RunRecord& record, const std::string& purpose, const PurposeTotals& total) {
+  const std::string compression = record.spec.value("compression", "none");
+  if (purpose != "gradient" || compression == "none") return "";
+  return fmt::format("as {}: {} B of payload, {} B of wire saved", compression,
+                     with_commas(total.payload_bytes), with_commas(total.wire_bytes));
+}
+
+std::string note_text(const RunRecord& record, const std::string& purpose, const PurposeTotals& total) {
+  const std::string saving = saving_text(record, purpose, total);
+  if (!total.estimated) return saving;
+  return saving.empty() ? "estimated" : "estimated; " + saving;
+}
+
 }  // namespace
 
 std::string epochs_text(const RunRecord& record, const Console& console) {
@@ -109,8 +123,9 @@ std::string epochs_text(const RunRecord& record, const Console& console) {
                    {"learning rate"}});
   for (std::size_t i = first; i < record.epochs.size(); ++i) {
     const record::EpochFigures& epoch = record.epochs[i];
-    table.add({std::to_string(epoch.epoch), fmt::format("{:.2f}", epoch.seconds), number(epoch.train_loss),
-               percent(epoch.train_accuracy), number(epoch.val_loss), percent(epoch.val_accuracy),
+    table.add({std::to_string(epoch.epoch) + (epoch.unfinished.value_or(false) ? " (unfinished)" : ""),
+               fmt::format("{:.2f}", epoch.seconds), number(epoch.train_loss), percent(epoch.train_accuracy),
+               number(epoch.val_loss), percent(epoch.val_accuracy),
                epoch.val_psnr ? fmt::format("{:.2f} dB", *epoch.val_psnr) : "", before_averaging_text(epoch),
                number(epoch.learning_rate)});
   }
@@ -149,6 +164,9 @@ std::string communication_text(const RunRecord& record, const Console& console) 
     parts.push_back(fmt::format("hidden {:.0f} %", 100 * *record.comm.hidden_fraction));
   if (record.comm.bus_bandwidth)
     parts.push_back("bus bandwidth " + base::format_rate(*record.comm.bus_bandwidth));
+  if (record.comm.control)
+    parts.push_back(fmt::format("{} cycles of {} B in the run", with_commas(record.comm.control->cycles),
+                                with_commas(record.comm.control->bytes_per_cycle)));
   if (parts.empty()) return "";
   return titled(console, "Communication", "per step, rank 0") + fmt::format("  {}\n", fmt::join(parts, ", "));
 }
@@ -166,7 +184,7 @@ std::string ledger_text(const RunRecord& record, const Console& console) {
   TextTable table({{"purpose", false}, {"payload"}, {"wire"}, {"messages"}, {"", false}});
   for (const auto& [purpose, total] : totals)
     table.add({purpose, with_commas(total.payload_bytes) + " B", with_commas(total.wire_bytes) + " B",
-               with_commas(total.messages), total.estimated ? "estimated" : ""});
+               with_commas(total.messages), note_text(record, purpose, total)});
   return titled(console, "Ledger", "the whole run, all ranks") + table.text(console);
 }
 

@@ -12,11 +12,12 @@
 namespace lockstep::cli {
 namespace {
 
-void print(const TrainOptions& options, const lab::RunDirectory& run, const record::RunRecord& record,
+// `stored`: where the record lies; empty when it could not be written.
+void print(const TrainOptions& options, const std::filesystem::path& stored, const record::RunRecord& record,
            const Console& console) {
   try {
     console.print(options.json ? record::to_json(record).dump(2) + "\n"
-                               : summary_of(record, run.path(), console));
+                               : summary_of(record, stored, console));
   } catch (const ReaderGone&) {
     base::log_debug("the reader of the results is gone");
   }
@@ -27,7 +28,7 @@ void print(const TrainOptions& options, const lab::RunDirectory& run, const reco
 int conclude_training(const TrainOptions& options, const lab::RunDirectory& run,
                       const lab::RunOutcome& outcome, const Console& console) {
   const lab::ConcludedRun concluded = lab::conclude_run(run, outcome, nlohmann::json(run_machine()));
-  print(options, run, concluded.record, console);
+  print(options, concluded.trouble.empty() ? run.path() : std::filesystem::path(), concluded.record, console);
   if (!concluded.trouble.empty()) throw base::StoreError(concluded.trouble);
   if (outcome.result.exit_code == 0 && concluded.record.status != "finished")
     throw base::StoreError(

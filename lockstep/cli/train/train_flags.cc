@@ -45,6 +45,17 @@ Setter assignment(TrainOptions& options) {
   };
 }
 
+Setter one_spec_file(TrainOptions& options) {
+  return [&options](const std::string& typed) {
+    if (!options.spec_file.empty())
+      throw base::UsageError(
+          fmt::format("one spec file is read, and two are given: '{}' and '{}'. To join them, put the "
+                      "second one's fields into flags or --set.",
+                      options.spec_file, typed));
+    options.spec_file = typed;
+  };
+}
+
 std::vector<std::string> field_assignments() {
   std::vector<std::string> words = record::spec_field_names();
   for (std::string& word : words) word += "=";
@@ -57,7 +68,7 @@ std::vector<Flag> request_flags(TrainOptions& options) {
       {.names = "file",
        .value = "[FILE]",
        .help = "a spec in YAML or JSON; flags override it",
-       .set = text(options.spec_file)},
+       .set = one_spec_file(options)},
       {.names = "--set",
        .value = "FIELD=VALUE",
        .help = "set a field by its name, over file and flags; may be given often",

@@ -17,6 +17,7 @@
 #include "lockstep/cli/train/train_launch.h"
 #include "lockstep/cli/train/watched_worker.h"
 #include "lockstep/cli/train/worker_program.h"
+#include "lockstep/comm/session.h"
 #include "lockstep/device/cgroup_limits.h"
 #include "lockstep/device/cpu_environment.h"
 #include "lockstep/device/cpu_placement.h"
@@ -68,6 +69,7 @@ launch::Variables environment_of(const TrainOptions& options, const TrainPlan& p
   variables = launch::merged(std::move(variables), variables_of_flags(options.identity));
   variables[kMachineVariable] = machine_variable();
   variables[kBegunVariable] = begun_now();
+  variables[comm::kJoinTimeoutVariable] = fmt::format("{}", base::to_seconds(options.join_timeout));
   return variables;
 }
 

@@ -9,10 +9,14 @@ namespace lockstep::comm::kernels {
 using ReduceFunction = void (*)(void* const* outputs, int m, const void* const* inputs, int n,
                                 unsigned long count);
 using DivideFunction = void (*)(void* data, unsigned long count, int divisor);
+using NarrowFunction = void (*)(unsigned short* to, const float* from, unsigned long count);
+using WidenFunction = void (*)(float* to, const unsigned short* from, unsigned long count);
 
 struct Table {
   ReduceFunction reduce[4][7];  // by ReduceOp and ElementType
   DivideFunction divide[7];     // by ElementType
+  NarrowFunction narrow[7];     // by ElementType; null but for 16-bit floats
+  WidenFunction widen[7];       // likewise
   const char* name;
 };
 

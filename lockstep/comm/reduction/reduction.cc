@@ -34,6 +34,14 @@ void finish_mean(ElementType type, void* data, std::size_t count, int ranks) {
   table().divide[static_cast<int>(type)](data, count, ranks);
 }
 
+void narrow(ElementType type, void* to, const float* from, std::size_t count) {
+  table().narrow[static_cast<int>(type)](static_cast<unsigned short*>(to), from, count);
+}
+
+void widen(ElementType type, float* to, const void* from, std::size_t count) {
+  table().widen[static_cast<int>(type)](to, static_cast<const unsigned short*>(from), count);
+}
+
 const char* reduction_instruction_set() {
   return table().name;
 }

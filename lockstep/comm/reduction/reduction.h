@@ -22,6 +22,10 @@ void reduce_ranks(ReduceOp op, ElementType type, std::span<void* const> outputs,
 void combine(ReduceOp op, ElementType type, void* accumulator, const void* operand, std::size_t count);
 void finish_mean(ElementType type, void* data, std::size_t count, int ranks);
 
+// Between f32 and a 16-bit float, `type`: to nearest, ties to even; what is too large becomes infinite.
+void narrow(ElementType type, void* to, const float* from, std::size_t count);
+void widen(ElementType type, float* to, const void* from, std::size_t count);
+
 // The instruction set in use: "avx512", "avx2" or "baseline".
 const char* reduction_instruction_set();
 

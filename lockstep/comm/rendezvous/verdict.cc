@@ -119,12 +119,17 @@ int odd_one_out(const Evidence& evidence) {
   return least->second.size() < most->second.size() ? least->second.front() : -1;
 }
 
+// What the rank itself says it was about: words in front of its message, "while adding up bucket 1: ...".
+std::string occupation(const std::string& message) {
+  return message.starts_with("while ") ? " " + message.substr(0, message.find(": ")) : "";
+}
+
 std::string waited_text(const Evidence& evidence, int waiter) {
   const FailureReport& report = *evidence_of(evidence, waiter).report;
   const OperationStatus& position = report.position;
   if (!position.running) return told_by(waiter, report.message);
-  return fmt::format("rank {} waited {} in {}", waiter, base::format_duration(position.since),
-                     operation_text(position));
+  return fmt::format("rank {} waited {} in {}{}", waiter, base::format_duration(position.since),
+                     operation_text(position), occupation(report.message));
 }
 
 Verdict timed_out(int rank, std::string message) {

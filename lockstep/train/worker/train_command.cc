@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
 #include "lockstep/comm/registry.h"
 #include "lockstep/comm/session.h"
@@ -83,6 +84,8 @@ int train_command(const Words& words) {
   const comm::Registry registry(comm::default_plugin_directory());
   comm::SessionOptions options;
   options.timeout = base::from_seconds(spec.timeout.count);
+  if (const auto limit = base::environment(comm::kJoinTimeoutVariable))
+    options.join_timeout = base::from_seconds(std::stod(*limit));
   Ending ending = Ending::finished;
   const int code = comm::run_session(identity_or_alone(), registry, options, [&](comm::Session& session) {
     ending = run_rank(session, spec, directory);

@@ -111,8 +111,9 @@ TEST_F(StudyKill, a_killed_study_that_is_resumed_leaves_what_an_undisturbed_one_
     const auto victim = static_cast<Victim>(done % 3);
     const bool met = disturb(store("killed"), victim, std::chrono::milliseconds(milliseconds(random)));
     if (met) ++done;
-    if (done < kills && remains(store("killed")) == expected)
+    if (done < kills && remains(store("killed")) == expected) {
       ASSERT_EQ(run_to_end(store("killed"), "--fresh").exit_code, 0);
+    }
   }
   ASSERT_EQ(run_to_end(store("killed"), "--resume").exit_code, 0);
   EXPECT_EQ(remains(store("killed")), expected);

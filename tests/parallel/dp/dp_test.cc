@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/measure/torch/counting_allocator.h"
 #include "lockstep/parallel/single.h"
 #include "tests/parallel/dp/dp_fixture.h"
 
@@ -129,6 +130,22 @@ TEST(Dp, AFailureInOneReplicaEndsAllWithItsError) {
     EXPECT_THAT(error.what(), HasSubstr("replica 2: it broke"));
   }
   EXPECT_EQ(fixture.failed, 2);
+}
+
+TEST(Dp, AReplicaThatRunsOutOfMemoryIsNamed) {
+  measure::install_counting_allocator(std::make_shared<measure::MemoryAccount>());
+  DpFixture fixture(3);
+  constexpr std::uint64_t kForItsModelAndGradients = 1200 << 10;
+  fixture.source.outfits[1].memory = std::make_shared<measure::MemoryAccount>(kForItsModelAndGradients);
+  Dp dp(fixture.surroundings());
+  try {
+    (void)dp.train_part(part_of(120));
+    FAIL() << "nothing was thrown";
+  } catch (const measure::OutOfMemory& error) {
+    EXPECT_THAT(error.what(), HasSubstr("replica 1: out of memory: "));
+    EXPECT_EQ(error.cap_bytes(), kForItsModelAndGradients);
+  }
+  EXPECT_EQ(fixture.failed, 1);
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST(DpEquivalence, DpFollowsTheLossCurveOfDdp) {
 
 TEST(DpEquivalence, HoldsWhenTheLastBatchHasFewerSamplesThanReplicas) {
   const TrainStore store;
-  for (const std::string model :
+  for (const std::string& model :
        {std::string("--model lenet5 --data digits"),
         std::string(
             "--model resnet18-cifar --model-options width=4 --data digits --image-size 16 --buffers sync")}) {

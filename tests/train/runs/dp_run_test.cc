@@ -110,9 +110,9 @@ TEST_F(DpRun, CountsMemoryForEachReplicaWithTheFirstHoldingMost) {
 }
 
 TEST_F(DpRun, ACapTooSmallIsOutOfMemoryAndNamesTheReplica) {
-  const TrainRun run = train("--workers 2 --steps 5 --batch-size 64 --device-memory 2MiB");
+  const TrainRun run = train("--workers 2 --steps 5 --batch-size 64 --prefetch 1 --device-memory 3MiB");
   expect_one_error(run, 1, "out_of_memory");
-  EXPECT_THAT(run.err, AllOf(HasSubstr("replica "), HasSubstr("out of memory: "), HasSubstr("2.00 MiB"),
+  EXPECT_THAT(run.err, AllOf(HasSubstr("replica "), HasSubstr("out of memory: "), HasSubstr("3.00 MiB"),
                              HasSubstr("--batch-size")));
 }
 

@@ -1,0 +1,140 @@
+#include "lockstep/parallel/horovod/horovod.h"
+
+#include <ATen/ATen.h>
+
+#include "lockstep/parallel/fingerprint.h"
+#include "lockstep/parallel/pass.h"
+#include "lockstep/parallel/same_start.h"
+#include "lockstep/parallel/tensor_buffer.h"
+
+namespace lockstep::parallel {
+namespace {
+
+std::vector<horovod::TensorFacts> facts_of(const std::vector<models::NamedTensor>& parameters) {
+  std::vector<horovod::TensorFacts> facts;
+  for (const models::NamedTensor& parameter : parameters)
+    facts.push_back(
+        {parameter.name, parameter.tensor.nbytes(), element_type(parameter.tensor.scalar_type())});
+  return facts;
+}
+
+horovod::NegotiatorOptions options_of(const Surroundings& surroundings) {
+  const record::RunSpec& spec = surroundings.spec;
+  horovod::NegotiatorOptions options;
+  options.cache_capacity = static_cast<std::size_t>(spec.cache_capacity);
+  options.stall.warning = base::from_seconds(spec.stall_warning.count);
+  options.stall.shutdown = base::from_seconds(spec.stall_shutdown.value_or(spec.timeout).count);
+  options.warn = surroundings.warn;
+  return options;
+}
+
+}  // namespace
+
+Horovod::Horovod(const Surroundings& surroundings)
+    : surroundings_(surroundings),
+      communicator_(*surroundings.communicator),
+      parameters_(trained_parameters(surroundings.model)),
+      tensors_(facts_of(parameters_)),
+      buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer,
+               surroundings.memory),
+      overlap_(surroundings.spec.overlap, communicator_),
+      data_(communicator_.duplicate()),
+      control_(communicator_.duplicate()),
+      gradients_(parameters_, trained_slots(surroundings.model), *data_, surroundings.memory),
+      reducer_(gradients_.buffers(), Compression(surroundings.spec.compression),
+               surroundings.spec.fusion_bytes.count, *data_, surroundings.memory),
+      negotiator_(options_of(surroundings), tensors_, *control_),
+      handed_in_(parameters_.size()),
+      engine_({negotiator_, reducer_, *control_, *data_}, parameters_.size(),
+              base::from_seconds(surroundings.spec.cycle_time.count)),
+      tap_(tensors_of(parameters_), [this](std::size_t parameter) { on_gradient(parameter); }) {
+  for (std::size_t parameter = 0; parameter < parameters_.size(); ++parameter)
+    updatables_.push_back(
+        {parameters_[parameter].name, parameters_[parameter].tensor, gradients_.view(parameter)});
+}
+
+Horovod::~Horovod() {
+  models::remove_gradient_slots(surroundings_.model.root());
+}
+
+void Horovod::begin() {
+  require_same_shapes(communicator_, surroundings_.model);
+  broadcast_state(communicator_, surroundings_.model);
+}
+
+PartResult Horovod::train_part(const StepPart& part) {
+  if (part.first) begin_step();
+  sending_ = part.last;
+  // A worker without samples has nothing to compute, unless others wait for its part of their statistics.
+  const bool runs = part.inputs.size(0) > 0 || surroundings_.spec.buffers == "sync";
+  const PartResult result = runs ? run_pass(surroundings_, runner_, part) : empty_result(part);
+  backward_began_ = result.backward_began;
+  if (part.last && overlap_.now()) hand_in_the_rest();
+  return result;
+}
+
+void Horovod::begin_step() {
+  buffers_.exchange();
+  gradients_.begin_step();
+  handed_in_.assign(handed_in_.size(), false);
+  engine_.begin_step();
+}
+
+void Horovod::on_gradient(std::size_t parameter) {
+  gradients_.take(parameter);
+  if (sending_ && overlap_.now()) hand_in(parameter);
+}
+
+void Horovod::hand_in(std::size_t parameter) {
+  if (handed_in_[parameter]) return;
+  handed_in_[parameter] = true;
+  engine_.submit(parameter);
+}
+
+void Horovod::hand_in_the_rest() {
+  const measure::SpanScope span(surroundings_.timer, measure::Span::backward);
+  for (std::size_t parameter = 0; parameter < parameters_.size(); ++parameter) {
+    gradients_.fill_if_missing(parameter);
+    hand_in(parameter);
+  }
+}
+
+void Horovod::finish_gradients() {
+  if (!overlap_.now()) hand_in_the_rest();
+  {
+    const measure::SpanScope span(surroundings_.timer, measure::Span::exposed_comm,
+                                  measure::Purpose::gradient);
+    engine_.wait();
+  }
+  note_times();
+  overlap_.end_step(base::now() - backward_began_);
+}
+
+void Horovod::note_times() {
+  times_.clear();
+  const auto since_backward = [this](base::TimePoint moment) {
+    return base::to_seconds(moment - backward_began_);
+  };
+  for (const horovod::GroupTimes& group : engine_.times())
+    times_.push_back({group.bytes, since_backward(group.ready), since_backward(group.started),
+                      since_backward(group.ended)});
+}
+
+void Horovod::after_update() {
+  ++steps_done_;
+  const std::int64_t every = surroundings_.spec.check_every;
+  if (every == 0 || steps_done_ % every != 0) return;
+  const measure::SpanScope span(surroundings_.timer, measure::Span::exposed_comm, measure::Purpose::control);
+  require_equal_replicas(communicator_, tensors_of(parameters_), steps_done_);
+}
+
+void Horovod::settle() {
+  engine_.pause();
+  buffers_.exchange();
+}
+
+void Horovod::restore(const nlohmann::json& state) {
+  steps_done_ = state.at("steps_done").get<std::int64_t>();
+}
+
+}  // namespace lockstep::parallel

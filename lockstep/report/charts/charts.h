@@ -1,0 +1,61 @@
+// The charts by the names that study files use (lab/study_views.h). A name may give several charts: weak and
+// strong apart, or more series than one chart can carry.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lockstep/report/model/chart.h"
+#include "lockstep/report/tables/tables.h"
+
+namespace lockstep::report {
+
+std::vector<std::string> chart_names();
+// None where the records know nothing of it. Throws ConfigError for an unknown name, with a suggestion.
+std::vector<Chart> make_charts(const std::string& name, const Subject& subject);
+
+using Charts = std::vector<Chart>;
+
+// Their makers, one for each name.
+Charts speedup_charts(const Subject& subject);
+Charts efficiency_charts(const Subject& subject);
+Charts throughput_charts(const Subject& subject);
+Charts split_charts(const Subject& subject);
+Charts bytes_charts(const Subject& subject);
+Charts exposure_charts(const Subject& subject);
+Charts bandwidth_charts(const Subject& subject);
+Charts epoch_loss_charts(const Subject& subject);
+Charts second_loss_charts(const Subject& subject);
+Charts rank_loss_charts(const Subject& subject);
+Charts accuracy_charts(const Subject& subject);
+Charts psnr_charts(const Subject& subject);
+Charts target_charts(const Subject& subject);
+Charts memory_charts(const Subject& subject);
+Charts utilisation_charts(const Subject& subject);
+Charts minutes_charts(const Subject& subject);
+Charts axes_charts(const Subject& subject);
+Charts primitives_charts(const Subject& subject);
+
+// A figure of a cell; nothing where it is unknown.
+using CellValue = std::function<std::optional<Number>(const GridCell&)>;
+
+// One stacked or grouped bar chart over all cells that finished: a series for each named value.
+struct NamedValue {
+  std::string name;
+  CellValue of;
+};
+Chart bars_over_cells(const Grid& grid, Chart chart, const std::vector<NamedValue>& values);
+
+// Lines of a figure against a numeric axis of the grid, a series for each combination of the others; bars
+// where the axis has words.
+Charts along_axis(const Grid& grid, Chart chart, const std::string& axis, const CellValue& of);
+
+// A number as a point; nothing for one that is not finite.
+std::optional<ChartPoint> point_at(double x, const std::optional<Number>& number);
+// Charts of at most eight series each, numbered in their titles. Empty series are left out.
+Charts in_pages(const Chart& chart);
+// Losses that span more than two powers of ten are drawn on a log axis.
+void choose_log(Chart& chart);
+
+}  // namespace lockstep::report

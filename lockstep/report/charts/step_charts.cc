@@ -1,0 +1,156 @@
+// Where time, bytes and memory went: bars over cells.
+#include <algorithm>
+#include <set>
+
+#include "lockstep/predict/ring_cost.h"
+#include "lockstep/report/charts/charts.h"
+#include "lockstep/report/model/cell_figures.h"
+#include "lockstep/report/model/primitives.h"
+#include "lockstep/report/model/targets.h"
+
+namespace lockstep::report {
+namespace {
+
+NamedValue figure_value(const std::string& name, std::string_view figure_name) {
+  return {name, [figure_name](const GridCell& cell) { return figure(cell, figure_name); }};
+}
+
+Charts unless_empty(Chart chart) {
+  if (chart.empty()) return {};
+  return {std::move(chart)};
+}
+
+Chart purposes_chart(const Grid& grid, const std::string& title,
+                     std::optional<Number> (*of)(const GridCell&, std::string_view)) {
+  Chart chart{"bytes", ChartKind::stacked_bar, title};
+  chart.y = {"bytes of the run", "B"};
+  std::vector<NamedValue> values;
+  for (const std::string_view purpose : kPurposes)
+    values.push_back(
+        {std::string(purpose), [of, purpose](const GridCell& cell) { return of(cell, purpose); }});
+  return bars_over_cells(grid, chart, values);
+}
+
+std::optional<Number> hidden_seconds(const GridCell& cell) {
+  return figure(cell, [](const record::RunRecord& run) -> std::optional<double> {
+    if (!run.comm.busy_seconds || !run.comm.exposed_seconds) return std::nullopt;
+    return std::max(0.0, *run.comm.busy_seconds - *run.comm.exposed_seconds);
+  });
+}
+
+// Means nothing for one worker: it has no link.
+CellValue of_several(CellValue of) {
+  return [of](const GridCell& cell) { return cell.workers > 1 ? of(cell) : std::nullopt; };
+}
+
+std::optional<Number> ring_bound(const GridCell& cell) {
+  const auto bytes = gradient_bytes_per_step(cell), peak = link_peak(cell);
+  if (!bytes || !peak || peak->value <= 0) return std::nullopt;
+  return Number{predict::least_all_reduce_seconds(bytes->value, cell.workers, peak->value), std::nullopt, 1};
+}
+
+std::vector<ChartRule> caps_of(const Grid& grid) {
+  std::set<double> caps;
+  for (const GridCell& cell : grid.cells)
+    if (const auto cap = memory_cap(cell)) caps.insert(cap->value);
+  std::vector<ChartRule> rules;
+  for (const double cap : caps) rules.push_back({"cap", cap});
+  return rules;
+}
+
+}  // namespace
+
+Charts split_charts(const Subject& subject) {
+  Chart chart{"split", ChartKind::stacked_bar, "Where the time of a step went"};
+  chart.y = {"a step", "s"};
+  std::vector<NamedValue> values;
+  for (const Span& span : kSpans)
+    values.push_back({span.words, [&span](const GridCell& cell) { return span_seconds(cell, span); }});
+  return unless_empty(bars_over_cells(subject.grid, chart, values));
+}
+
+Charts bytes_charts(const Subject& subject) {
+  Charts charts = unless_empty(purposes_chart(subject.grid, "Payload by purpose", payload_of));
+  for (Chart& chart : unless_empty(purposes_chart(subject.grid, "Wire bytes by purpose, all ranks", wire_of)))
+    charts.push_back(std::move(chart));
+  return charts;
+}
+
+Charts exposure_charts(const Subject& subject) {
+  Chart chart{"exposure", ChartKind::bar, "Communication of a step"};
+  chart.y = {"a step", "s"};
+  chart.note =
+      "Exposed and hidden make up busy; peer wait is the part of busy spent waiting for the last rank.";
+  return unless_empty(bars_over_cells(subject.grid, chart,
+                                      {{"exposed", of_several(figure_value("", "exposed_seconds").of)},
+                                       {"hidden", of_several(hidden_seconds)},
+                                       {"peer wait", of_several(figure_value("", "peer_wait_seconds").of)}}));
+}
+
+Charts bandwidth_charts(const Subject& subject) {
+  Chart rates{"bandwidth", ChartKind::bar, "Bandwidth of the gradient's collective"};
+  rates.y = {"bandwidth", "B/s"};
+  Charts charts =
+      unless_empty(bars_over_cells(subject.grid, rates,
+                                   {{"algorithm", of_several(figure_value("", "algorithm_bandwidth").of)},
+                                    {"bus", of_several(figure_value("", "bus_bandwidth").of)},
+                                    {"link's peak", of_several(link_peak)}}));
+  Chart times{"bandwidth", ChartKind::bar, "Time of the gradient's collective against the ring formula"};
+  times.y = {"a step", "s"};
+  times.note = "The bound is 2(N-1)/N x payload / the link's peak, where that was measured.";
+  for (Chart& chart : unless_empty(bars_over_cells(subject.grid, times,
+                                                   {{"busy without peer wait", of_several(transfer_seconds)},
+                                                    {"ring formula's bound", of_several(ring_bound)}})))
+    charts.push_back(std::move(chart));
+  return charts;
+}
+
+Charts memory_charts(const Subject& subject) {
+  Chart chart{"memory", ChartKind::stacked_bar, "Peak memory of the worst rank, by use"};
+  chart.y = {"memory", "B"};
+  std::vector<NamedValue> values;
+  for (const std::string_view use : kMemoryUses)
+    values.push_back({std::string(use), [use](const GridCell& cell) { return memory_use(cell, use); }});
+  chart.rules = caps_of(subject.grid);
+  return unless_empty(bars_over_cells(subject.grid, chart, values));
+}
+
+Charts minutes_charts(const Subject& subject) {
+  Chart chart{"minutes", ChartKind::stacked_bar, "The whole job"};
+  chart.y = {"time", "s"};
+  Charts charts = unless_empty(bars_over_cells(
+      subject.grid, chart,
+      {figure_value("launch", "launch_seconds"), figure_value("load", "load_seconds"),
+       figure_value("train", "train_seconds"), figure_value("validate", "validate_seconds")}));
+  Chart loss{"minutes", ChartKind::line, "Final training loss by workers"};
+  loss.y = {"train loss"};
+  for (Chart& by_workers : along_axis(subject.grid, loss, "workers",
+                                      [](const GridCell& cell) { return figure(cell, "train_loss"); })) {
+    choose_log(by_workers);
+    charts.push_back(std::move(by_workers));
+  }
+  return charts;
+}
+
+Charts target_charts(const Subject& subject) {
+  Charts charts;
+  for (const lab::Target& target : targets_of(subject.study, subject.grid)) {
+    Chart chart{"targets", ChartKind::bar, "Epochs until " + target_text(target)};
+    chart.y = {"epochs"};
+    const Chart bars = bars_over_cells(
+        subject.grid, chart, {{"", [&](const GridCell& cell) { return epochs_until(cell, target); }}});
+    if (!bars.empty()) charts.push_back(bars);
+  }
+  return charts;
+}
+
+Charts primitives_charts(const Subject& subject) {
+  Chart chart{"primitives", ChartKind::stacked_bar, "dp's primitives, a step"};
+  chart.y = {"a step", "s"};
+  std::vector<NamedValue> values;
+  for (const std::string& name : primitive_names(subject.grid))
+    values.push_back({name, [name](const GridCell& cell) { return primitive_seconds(cell, name); }});
+  return unless_empty(bars_over_cells(subject.grid, chart, values));
+}
+
+}  // namespace lockstep::report

@@ -1,0 +1,190 @@
+// What changed while runs went on: loss, accuracy, PSNR, utilisation.
+#include <algorithm>
+#include <cmath>
+
+#include "lockstep/report/charts/charts.h"
+
+namespace lockstep::report {
+namespace {
+
+using record::EpochFigures;
+using record::RunRecord;
+using EpochValue = std::optional<double> EpochFigures::*;
+
+constexpr std::size_t kMostCharts = 6;
+
+// A figure of one epoch over the cell's repeats.
+std::optional<Number> epoch_figure(const GridCell& cell, std::size_t index, EpochValue member) {
+  std::vector<double> values;
+  for (const RunRecord& run : cell.runs)
+    if (index < run.epochs.size() && run.epochs[index].*member)
+      values.push_back(*(run.epochs[index].*member));
+  return estimate(values);
+}
+
+std::size_t epoch_count(const GridCell& cell) {
+  std::size_t count = 0;
+  for (const RunRecord& run : cell.runs) count = std::max(count, run.epochs.size());
+  return count;
+}
+
+ChartSeries epoch_series(const GridCell& cell, EpochValue member, double factor) {
+  ChartSeries series{cell.label};
+  for (std::size_t i = 0; i < epoch_count(cell); ++i)
+    if (const auto number = epoch_figure(cell, i, member))
+      if (const auto point = point_at(static_cast<double>(i + 1), scaled(*number, factor)))
+        series.points.push_back(*point);
+  return series;
+}
+
+Charts epoch_charts(const Subject& subject, Chart chart, EpochValue member, double factor = 1) {
+  chart.x = {"epoch"};
+  for (const GridCell& cell : subject.grid.cells) chart.series.push_back(epoch_series(cell, member, factor));
+  if (chart.y.unit.empty()) choose_log(chart);
+  return in_pages(chart);
+}
+
+ChartSeries second_series(const GridCell& cell, EpochValue member) {
+  ChartSeries series{cell.label};
+  if (cell.runs.empty()) return series;
+  double seconds = 0;
+  for (const EpochFigures& epoch : cell.runs.front().epochs) {
+    seconds += epoch.seconds;
+    const auto number = epoch.*member;
+    if (number && std::isfinite(*number)) series.points.push_back({seconds, *number});
+  }
+  return series;
+}
+
+void append(Charts& charts, Charts more) {
+  charts.insert(charts.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+// The rank's own training loss in each epoch of a run.
+Chart rank_chart(const GridCell& cell) {
+  Chart chart{"loss-by-rank", ChartKind::line, "Training loss of each rank: " + cell.label};
+  chart.x = {"epoch"};
+  chart.y = {"train loss"};
+  for (const EpochFigures& epoch : cell.runs.front().epochs)
+    for (const record::EpochRankFigures& rank : epoch.per_rank) {
+      if (!rank.train_loss || !std::isfinite(*rank.train_loss)) continue;
+      const auto index = static_cast<std::size_t>(rank.rank);
+      while (chart.series.size() <= index)
+        chart.series.push_back({"rank " + std::to_string(chart.series.size())});
+      chart.series[index].points.push_back({static_cast<double>(epoch.epoch), *rank.train_loss});
+    }
+  return chart;
+}
+
+std::string not_finite_note(const Grid& grid) {
+  for (const GridCell& cell : grid.cells)
+    for (const RunRecord& run : cell.runs)
+      for (const EpochFigures& epoch : run.epochs)
+        if (epoch.train_loss && !std::isfinite(*epoch.train_loss))
+          return "Losses that are not finite cannot be drawn; the tables say where they are.";
+  return "";
+}
+
+}  // namespace
+
+Charts epoch_loss_charts(const Subject& subject) {
+  Chart train{"loss-by-epoch", ChartKind::line, "Training loss by epoch"};
+  train.y = {"train loss"};
+  train.note = not_finite_note(subject.grid);
+  Charts charts = epoch_charts(subject, train, &EpochFigures::train_loss);
+  Chart val{"loss-by-epoch", ChartKind::line, "Validation loss by epoch"};
+  val.y = {"val loss"};
+  append(charts, epoch_charts(subject, val, &EpochFigures::val_loss));
+  return charts;
+}
+
+Charts second_loss_charts(const Subject& subject) {
+  Charts charts;
+  const std::pair<const char*, EpochValue> kinds[] = {{"Training", &EpochFigures::train_loss},
+                                                      {"Validation", &EpochFigures::val_loss}};
+  for (const auto& [word, member] : kinds) {
+    Chart chart{"loss-by-second", ChartKind::line, std::string(word) + " loss by second"};
+    chart.x = {"training", "s"};
+    chart.y = {member == &EpochFigures::train_loss ? "train loss" : "val loss"};
+    chart.note = "Of the first repeat of each cell.";
+    for (const GridCell& cell : subject.grid.cells) chart.series.push_back(second_series(cell, member));
+    choose_log(chart);
+    append(charts, in_pages(chart));
+  }
+  return charts;
+}
+
+Charts rank_loss_charts(const Subject& subject) {
+  Charts charts;
+  std::size_t left_out = 0;
+  for (const GridCell& cell : subject.grid.cells) {
+    if (cell.runs.empty() || cell.workers < 2) continue;
+    const Chart chart = rank_chart(cell);
+    if (chart.series.size() < 2) continue;
+    if (charts.size() < kMostCharts)
+      append(charts, in_pages(chart));
+    else
+      ++left_out;
+  }
+  if (left_out > 0)
+    charts.back().note = std::to_string(left_out) + " more cells have losses by rank in their records.";
+  return charts;
+}
+
+Charts accuracy_charts(const Subject& subject) {
+  Charts charts;
+  const std::pair<const char*, EpochValue> kinds[] = {{"Validation", &EpochFigures::val_accuracy},
+                                                      {"Training", &EpochFigures::train_accuracy}};
+  for (const auto& [word, member] : kinds) {
+    Chart chart{"accuracy", ChartKind::line, std::string(word) + " accuracy by epoch"};
+    chart.y = {"accuracy", "%"};
+    append(charts, epoch_charts(subject, chart, member, 100));
+  }
+  return charts;
+}
+
+Charts psnr_charts(const Subject& subject) {
+  Chart chart{"psnr", ChartKind::line, "Validation PSNR by epoch"};
+  chart.y = {"PSNR", "dB"};
+  return epoch_charts(subject, chart, &EpochFigures::val_psnr);
+}
+
+Charts utilisation_charts(const Subject& subject) {
+  Chart chart{"utilisation", ChartKind::line, "Utilisation of the device while the run went on"};
+  chart.x = {"sample"};
+  chart.y = {"utilisation", "%"};
+  chart.note = "Of the first repeat of each cell; samples of all ranks in the order of time.";
+  for (const GridCell& cell : subject.grid.cells) {
+    chart.series.push_back({cell.label});
+    if (cell.runs.empty() || !cell.runs.front().utilization) continue;
+    const std::vector<double>& samples = cell.runs.front().utilization->samples;
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      chart.series.back().points.push_back({static_cast<double>(i + 1), samples[i]});
+  }
+  return in_pages(chart);
+}
+
+Charts axes_charts(const Subject& subject) {
+  struct Against {
+    const char* figure;
+    const char* title;
+    ChartAxis y;
+  };
+  static const Against kAgainst[] = {{"compute_seconds", "Computation", {"a step", "s"}},
+                                     {"exposed_seconds", "Exposed communication", {"a step", "s"}},
+                                     {"payload_bytes", "Payload", {"bytes of the run", "B"}},
+                                     {"train_loss", "Training loss", {"train loss"}}};
+  Charts charts;
+  for (const GridAxis& axis : subject.grid.axes)
+    for (const Against& against : kAgainst) {
+      std::string name = axis.name;
+      std::replace(name.begin(), name.end(), '_', ' ');
+      Chart chart{"axes", ChartKind::line, std::string(against.title) + " by " + name};
+      chart.y = against.y;
+      append(charts, along_axis(subject.grid, chart, axis.name,
+                                [&](const GridCell& cell) { return figure(cell, against.figure); }));
+    }
+  return charts;
+}
+
+}  // namespace lockstep::report

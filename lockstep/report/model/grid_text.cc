@@ -1,0 +1,76 @@
+// How cells and machines are called.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lockstep/base/text.h"
+#include "lockstep/report/model/grid.h"
+#include "lockstep/report/model/grid_axes.h"
+
+namespace lockstep::report {
+namespace {
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789.+-e") == std::string::npos;
+}
+
+bool is_word(const std::string& axis) {
+  return axis == "strategy" || axis == "backend" || axis == "model" || axis == "data" || axis == "device" ||
+         axis == "engine" || axis == "machine";
+}
+
+std::string spaced(std::string text) {
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string whole_label(const GridCell& cell) {
+  const record::RunRecord* run = cell.any();
+  if (run == nullptr) return cell.name;
+  return fmt::format("{}, {}", field_text(*run, "model"),
+                     point_text({"workers", std::to_string(cell.workers)}));
+}
+
+}  // namespace
+
+std::string point_text(const lab::AxisPoint& point) {
+  if (point.axis == "workers") return point.value + (point.value == "1" ? " worker" : " workers");
+  if (point.axis == "batch_size" && !point.value.empty()) return "batch " + point.value + " per worker";
+  if (point.axis == "global_batch" && !point.value.empty()) return "global batch " + point.value;
+  if (point.value.empty()) return "no " + spaced(point.axis);
+  if (is_word(point.axis)) return point.value;
+  return is_number(point.value) || point.value.size() < 5 ? spaced(point.axis) + " " + point.value
+                                                          : point.value;
+}
+
+std::string label_without(const Grid& grid, const GridCell& cell, const std::vector<std::string>& axes) {
+  std::vector<std::string> parts;
+  for (const lab::AxisPoint& at : cell.point) {
+    const GridAxis* axis = grid.find_axis(at.axis);
+    const bool left_out = std::find(axes.begin(), axes.end(), at.axis) != axes.end();
+    if (!left_out && axis != nullptr && axis->values.size() > 1) parts.push_back(point_text(at));
+  }
+  if (!parts.empty()) return base::join(parts, ", ");
+  return axes.empty() ? whole_label(cell) : "";
+}
+
+std::string machine_text(const record::RunRecord& record) {
+  const nlohmann::json& machine = record.machine;
+  if (!machine.is_object()) return "unknown machine";
+  const std::string host = machine.value("host", "unknown host");
+  if (machine.contains("gpu") && machine["gpu"].is_string())
+    return fmt::format("{} ({})", host, machine["gpu"].get<std::string>());
+  return fmt::format("{} ({}, {} cores)", host, machine.value("cpu", "unknown CPU"),
+                     machine.value("cores", 0));
+}
+
+bool is_oversubscribed(const record::RunRecord& record) {
+  if (record.oversubscribed) return *record.oversubscribed;
+  if (field_text(record, "device") == "cuda") return false;
+  const int cores = record.machine.is_object() ? record.machine.value("cores", 0) : 0;
+  const std::string typed = field_text(record, "threads");
+  const int threads = typed.empty() ? 1 : std::max(1, std::atoi(typed.c_str()));
+  return cores > 0 && record.workers * threads > cores;
+}
+
+}  // namespace lockstep::report

@@ -1,0 +1,56 @@
+#include "lockstep/report/model/number.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lockstep/lab/repeat_interval.h"
+
+namespace lockstep::report {
+
+std::optional<Number> estimate(std::span<const double> samples) {
+  if (samples.empty()) return std::nullopt;
+  Number number;
+  number.value = base::median(samples);
+  number.repeats = static_cast<int>(samples.size());
+  number.samples.assign(samples.begin(), samples.end());
+  constexpr std::size_t kEnoughForMedian = 6;
+  number.interval = samples.size() < kEnoughForMedian ? lab::mean_interval_95(samples)
+                                                      : std::optional(base::median_interval_95(samples));
+  return number;
+}
+
+std::optional<Number> quotient(const Number& above, const Number& below) {
+  if (below.value == 0) return std::nullopt;
+  Number result;
+  result.value = above.value / below.value;
+  result.repeats = std::min(above.repeats, below.repeats);
+  if (above.interval && below.interval && below.interval->low > 0)
+    result.interval = base::Interval{above.interval->low / below.interval->high,
+                                     above.interval->high / below.interval->low};
+  return result;
+}
+
+Number scaled(const Number& number, double factor) {
+  Number result = number;
+  result.value *= factor;
+  for (double& sample : result.samples) sample *= factor;
+  if (result.interval) {
+    result.interval->low *= factor;
+    result.interval->high *= factor;
+  }
+  return result;
+}
+
+std::optional<bool> clearly_differ(const Number& one, const Number& other) {
+  if (one.samples.size() > 1 && other.samples.size() > 1)
+    return lab::difference_of(one.samples, other.samples).significant();
+  if (!one.interval || !other.interval) return std::nullopt;
+  return one.interval->high < other.interval->low || other.interval->high < one.interval->low;
+}
+
+std::optional<double> relative_noise(const Number& number) {
+  if (!number.interval || number.value == 0) return std::nullopt;
+  return (number.interval->high - number.interval->low) / 2 / std::abs(number.value);
+}
+
+}  // namespace lockstep::report

@@ -1,0 +1,34 @@
+// Cells seen as scaling: families that differ only in workers (and in what batch must do with them), each
+// against one worker of the same kind. Weak: batch per worker constant; strong: global batch constant.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lockstep/predict/projection.h"
+#include "lockstep/report/model/grid.h"
+
+namespace lockstep::report {
+
+struct ScalingStep {
+  const GridCell* cell = nullptr;
+  std::optional<Number> speedup;     // samples per second over those of one worker
+  std::optional<Number> efficiency;  // speedup over workers
+};
+
+struct ScalingFamily {
+  predict::Scaling scaling = predict::Scaling::weak;
+  std::string label;               // what its cells share: "ddp, batch 32 per worker"
+  std::vector<ScalingStep> steps;  // by workers; the first is the one worker
+};
+
+// Families of at least two worker counts that include one worker. A grid of batch sizes and workers has both
+// kinds. Where a family has no one worker of its own, the nearest of the same kind stands for it.
+std::vector<ScalingFamily> scaling_families(const Grid& grid);
+
+// What predict needs; cells without a split are left out.
+std::vector<predict::ScalingPoint> scaling_points(const ScalingFamily& family);
+
+std::string name_of(predict::Scaling scaling);  // "weak", "strong"
+
+}  // namespace lockstep::report

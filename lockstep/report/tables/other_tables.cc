@@ -1,0 +1,144 @@
+// Targets, dp's primitives, and what others published.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "lockstep/report/model/primitives.h"
+#include "lockstep/report/model/targets.h"
+#include "lockstep/report/tables/tables.h"
+
+namespace lockstep::report {
+namespace {
+
+std::string reached_text(const GridCell& cell, const lab::Target& target) {
+  const auto count = std::count_if(cell.runs.begin(), cell.runs.end(),
+                                   [&](const auto& run) { return reached(run, target).has_value(); });
+  return std::to_string(count) + " of " + std::to_string(cell.runs.size());
+}
+
+void add_targets(Table& table, const Subject& subject, const GridCell& cell,
+                 const std::vector<lab::Target>& targets) {
+  std::vector<TableValue> row = point_values(subject.grid, cell);
+  for (const lab::Target& target : targets)
+    row.insert(row.end(), {word(reached_text(cell, target)), value(epochs_until(cell, target)),
+                           value(seconds_until(cell, target))});
+  table.rows.push_back(std::move(row));
+}
+
+// The points at which anything was published, in the file's order.
+std::vector<std::vector<lab::AxisPoint>> published_points(const lab::Study& study) {
+  std::vector<std::vector<lab::AxisPoint>> points;
+  for (const lab::Published& column : study.published)
+    for (const lab::PublishedValue& given : column.values)
+      if (std::find(points.begin(), points.end(), given.at) == points.end()) points.push_back(given.at);
+  return points;
+}
+
+std::vector<std::string> published_axes(const std::vector<std::vector<lab::AxisPoint>>& points) {
+  std::vector<std::string> axes;
+  for (const auto& point : points)
+    for (const lab::AxisPoint& at : point)
+      if (std::find(axes.begin(), axes.end(), at.axis) == axes.end()) axes.push_back(at.axis);
+  return axes;
+}
+
+bool lies_at(const GridCell& cell, const std::vector<lab::AxisPoint>& point) {
+  return std::all_of(point.begin(), point.end(),
+                     [&](const lab::AxisPoint& at) { return cell.at(at.axis) == at.value; });
+}
+
+std::vector<const GridCell*> cells_at(const Grid& grid, const std::vector<lab::AxisPoint>& point) {
+  std::vector<const GridCell*> cells;
+  for (const GridCell& cell : grid.cells)
+    if (!cell.runs.empty() && lies_at(cell, point)) cells.push_back(&cell);
+  if (cells.empty()) cells.push_back(nullptr);
+  return cells;
+}
+
+std::optional<double> published_at(const lab::Published& column, const std::vector<lab::AxisPoint>& point) {
+  for (const lab::PublishedValue& given : column.values)
+    if (given.at == point) return given.value;
+  return std::nullopt;
+}
+
+std::vector<TableColumn> published_columns(const lab::Study& study, const std::vector<std::string>& axes) {
+  std::vector<TableColumn> columns;
+  for (const std::string& axis : axes) columns.push_back({axis, axis_heading(axis), "", true});
+  for (const lab::Published& column : study.published) {
+    const bool whole = std::all_of(column.values.begin(), column.values.end(),
+                                   [](const auto& given) { return given.value == std::floor(given.value); });
+    columns.push_back(
+        {"published:" + column.name, column.name, column.unit, whole, column.definition, column.source});
+    if (column.figure.empty()) continue;
+    columns.push_back(figure_column(column.figure, "ours: " + column.name, whole));
+    columns.back().key = "ours:" + column.name;
+  }
+  columns.push_back({"cell", "our cell"});
+  return columns;
+}
+
+std::vector<TableValue> published_row(const lab::Study& study, const std::vector<std::string>& axes,
+                                      const std::vector<lab::AxisPoint>& point, const GridCell* cell) {
+  std::vector<TableValue> row;
+  for (const std::string& axis : axes) {
+    const auto at =
+        std::find_if(point.begin(), point.end(), [&](const auto& there) { return there.axis == axis; });
+    row.push_back(word(at == point.end() ? "" : at->value));
+  }
+  for (const lab::Published& column : study.published) {
+    row.push_back(value(published_at(column, point)));
+    if (!column.figure.empty())
+      row.push_back(value(cell == nullptr ? std::nullopt : figure(*cell, column.figure)));
+  }
+  row.push_back(word(cell == nullptr ? "not run here" : cell->label));
+  return row;
+}
+
+}  // namespace
+
+Table targets_table(const Subject& subject) {
+  const std::vector<lab::Target> targets = targets_of(subject.study, subject.grid);
+  Table table = cell_table("targets", "Epochs and seconds until a target", subject.grid);
+  table.note = "Seconds are those of training up to the end of the epoch that reached it.";
+  for (const lab::Target& target : targets) {
+    const std::string text = target_text(target);
+    table.columns.insert(table.columns.end(), {{target.figure + "_reached", text + ": runs that reached it"},
+                                               {target.figure + "_epochs", text + ": epochs", "", true},
+                                               {target.figure + "_seconds", text + ": training", "s"}});
+  }
+  if (!targets.empty())
+    for (const GridCell& cell : subject.grid.cells)
+      if (!cell.runs.empty()) add_targets(table, subject, cell, targets);
+  return table;
+}
+
+Table primitives_table(const Subject& subject) {
+  Table table = cell_table("primitives", "dp's primitives, a step", subject.grid);
+  const std::set<std::string> names = primitive_names(subject.grid);
+  for (const std::string& name : names) table.columns.push_back({name + "_seconds", name, "s"});
+  for (const GridCell& cell : subject.grid.cells) {
+    if (names.empty() || !primitive_seconds(cell, *names.begin())) continue;
+    std::vector<TableValue> row = point_values(subject.grid, cell);
+    for (const std::string& name : names) row.push_back(value(primitive_seconds(cell, name)));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table published_table(const Subject& subject) {
+  Table table{"published", "What others published, beside ours"};
+  if (subject.study == nullptr || subject.study->published.empty()) return table;
+  table.note =
+      "Published columns are theirs, measured on their machines; each stands beside ours only where the two "
+      "mean "
+      "the same.";
+  const auto points = published_points(*subject.study);
+  const std::vector<std::string> axes = published_axes(points);
+  table.columns = published_columns(*subject.study, axes);
+  for (const auto& point : points)
+    for (const GridCell* cell : cells_at(subject.grid, point))
+      table.rows.push_back(published_row(*subject.study, axes, point, cell));
+  return table;
+}
+
+}  // namespace lockstep::report

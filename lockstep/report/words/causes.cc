@@ -1,0 +1,190 @@
+#include "lockstep/report/words/causes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lockstep/report/model/cell_figures.h"
+
+namespace lockstep::report {
+namespace {
+
+double step_of(const GridCell& cell) {
+  double seconds = 0;
+  for (const Span& span : kSpans)
+    if (const auto number = span_seconds(cell, span)) seconds += number->value;
+  return seconds;
+}
+
+double value_of(const std::optional<Number>& number) {
+  return number ? number->value : 0;
+}
+
+// What a rank did itself in a step: all of it but exposed communication.
+std::optional<double> own_seconds(const record::RankFigures& rank) {
+  if (!rank.split_seconds) return std::nullopt;
+  double seconds = 0;
+  for (const Span& span : kSpans)
+    if (span.member != &record::SplitSeconds::exposed_comm)
+      seconds += ((*rank.split_seconds).*span.member).value_or(0);
+  return seconds;
+}
+
+struct SlowRank {
+  int rank = 0;
+  double own_seconds = 0;
+  double others_seconds = 0;  // the median of the rest
+};
+
+// The rank that takes clearly longer than the others; by the first repeat.
+std::optional<SlowRank> slow_rank(const GridCell& cell) {
+  std::vector<std::pair<double, int>> own;
+  for (const record::RankFigures& rank : cell.runs.front().per_rank)
+    if (const auto seconds = own_seconds(rank)) own.emplace_back(*seconds, rank.rank);
+  if (own.size() < 2) return std::nullopt;
+  std::sort(own.begin(), own.end());
+  std::vector<double> others;
+  for (std::size_t i = 0; i + 1 < own.size(); ++i) others.push_back(own[i].first);
+  const double median = base::median(others);
+  if (own.back().first < kSlowRank * median) return std::nullopt;
+  return SlowRank{own.back().second, own.back().first, median};
+}
+
+Evidence step_evidence(const GridCell& cell) {
+  return evidence("steps.split_seconds, summed", cell, step_of(cell), "s");
+}
+
+void add_data(Sentences& sentences, const GridCell& cell, double step) {
+  const double data = value_of(span_seconds(cell, kSpans[0]));
+  if (data < kBoundShare * step) return;
+  const std::vector<Evidence> rests = {evidence("steps.split_seconds.data", cell, data, "s"),
+                                       step_evidence(cell)};
+  sentences.push_back(
+      {"data-bound",
+       fmt::format("With {}, {} of the step ({} of {}) is waiting for data: the run is data-bound.",
+                   cell.label, percent(data / step), with_unit(data, "s"), with_unit(step, "s")),
+       rests});
+  sentences.push_back(
+      {"try-data",
+       "Try more loader_threads, a larger prefetch, or less work per sample (augment, image_size).", rests});
+}
+
+// The longest wait of any rank: where the straggler is rank 0 itself, the others wait.
+double longest_peer_wait(const GridCell& cell) {
+  double wait = value_of(figure(cell, "peer_wait_seconds"));
+  for (const record::RankFigures& rank : cell.runs.front().per_rank)
+    wait = std::max(wait, rank.peer_wait_seconds.value_or(0));
+  return wait;
+}
+
+void add_straggler(Sentences& sentences, const GridCell& cell, double step) {
+  const double wait = longest_peer_wait(cell);
+  if (wait < kBoundShare * step) return;
+  std::vector<Evidence> rests = {evidence("peer_wait_seconds, the longest of any rank", cell, wait, "s"),
+                                 step_evidence(cell)};
+  const auto slow = slow_rank(cell);
+  if (!slow) {
+    sentences.push_back(
+        {"uneven-ranks",
+         fmt::format("With {}, ranks wait for each other for {} of the step, though none is slow "
+                     "throughout: their steps vary (a shared core, or noise).",
+                     cell.label, percent(wait / step)),
+         rests});
+    sentences.push_back({"try-quiet",
+                         "Try fewer threads than cores, pinned workers, or a machine that does nothing else.",
+                         rests});
+    return;
+  }
+  rests.push_back(evidence(fmt::format("per_rank[{}].split_seconds without exposed_comm", slow->rank), cell,
+                           slow->own_seconds, "s"));
+  rests.push_back(evidence("the same of the other ranks, median", cell, slow->others_seconds, "s"));
+  sentences.push_back({"straggler",
+                       fmt::format("With {}, rank {} is a straggler: its own work takes {} a step, the "
+                                   "others' {}, and they wait for it "
+                                   "up to {} of the step.",
+                                   cell.label, slow->rank, with_unit(slow->own_seconds, "s"),
+                                   with_unit(slow->others_seconds, "s"), percent(wait / step)),
+                       rests});
+  sentences.push_back(
+      {"try-straggler",
+       fmt::format("Look at what else runs where rank {} does, and at its placement; a faster link "
+                   "would not help.",
+                   slow->rank),
+       rests});
+}
+
+// How much of what crosses the link stayed exposed, as a sentence's ending.
+std::string hidden_text(const GridCell& cell, std::vector<Evidence>& rests) {
+  const auto hidden = figure(cell, "hidden_fraction");
+  if (!hidden) return "";
+  rests.push_back(evidence("comm.hidden_fraction", cell, *hidden));
+  return fmt::format("; {} of the communication stayed exposed", percent(1 - hidden->value));
+}
+
+std::string link_text(const GridCell& cell, std::vector<Evidence>& rests) {
+  const auto bus = figure(cell, "bus_bandwidth"), peak = link_peak(cell);
+  if (!bus || !peak || peak->value <= 0) return "";
+  rests.push_back(evidence("comm.bus_bandwidth", cell, *bus, "B/s"));
+  rests.push_back(evidence("comm.link_peak", cell, *peak, "B/s"));
+  const double share = bus->value / peak->value;
+  return fmt::format("The link carried {} of its peak: {}. ", percent(share),
+                     share > 0.7 ? "only fewer bytes or a faster link would help"
+                                 : "larger buckets or another backend could carry more");
+}
+
+// What of the exposed time was not waiting for a peer.
+void add_communication(Sentences& sentences, const GridCell& cell, double step) {
+  const double exposed = value_of(span_seconds(cell, kSpans[4]));
+  const double wait = std::min(exposed, value_of(figure(cell, "peer_wait_seconds")));
+  const double moving = exposed - wait;
+  if (moving < kBoundShare * step) return;
+  std::vector<Evidence> rests = {evidence("steps.split_seconds.exposed_comm", cell, exposed, "s"),
+                                 evidence("comm.peer_wait_seconds", cell, wait, "s"), step_evidence(cell)};
+  const std::string ending = hidden_text(cell, rests);
+  sentences.push_back(
+      {"communication-bound",
+       fmt::format("With {}, exposed communication takes {} of the step ({} of {}, waiting for peers not "
+                   "counted){}: the run is communication-bound.",
+                   cell.label, percent(moving / step), with_unit(moving, "s"), with_unit(step, "s"), ending),
+       rests});
+  const std::string link = link_text(cell, rests);
+  sentences.push_back(
+      {"try-communication", link + "Try a larger batch per worker, compression, or another backend.", rests});
+}
+
+}  // namespace
+
+Sentences causes_of(const GridCell& cell) {
+  Sentences sentences;
+  const double step = cell.runs.empty() ? 0 : step_of(cell);
+  if (step <= 0) return sentences;
+  add_data(sentences, cell, step);
+  if (cell.workers < 2) return sentences;
+  add_straggler(sentences, cell, step);
+  add_communication(sentences, cell, step);
+  return sentences;
+}
+
+Sentences growth_of(const GridCell& from, const GridCell& to) {
+  const double before = step_of(from), after = step_of(to), growth = after - before;
+  if (before <= 0 || growth < 0.05 * before) return {};
+  const Span* most = nullptr;
+  double largest = 0;
+  for (const Span& span : kSpans) {
+    const double grown = value_of(span_seconds(to, span)) - value_of(span_seconds(from, span));
+    if (grown <= largest) continue;
+    largest = grown;
+    most = &span;
+  }
+  if (most == nullptr) return {};
+  const std::string field = std::string("steps.split_seconds.") + most->field;
+  return {{std::string("grew-") + most->field,
+           fmt::format("From {} to {} the step grew from {} to {}; {} accounts for {} of that.", from.label,
+                       to.label, with_unit(before, "s"), with_unit(after, "s"), most->words,
+                       percent(std::min(1.0, largest / growth))),
+           {step_evidence(from), step_evidence(to),
+            evidence(field, from, value_of(span_seconds(from, *most)), "s"),
+            evidence(field, to, value_of(span_seconds(to, *most)), "s")}}};
+}
+
+}  // namespace lockstep::report

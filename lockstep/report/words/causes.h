@@ -1,0 +1,16 @@
+// Why a cell's step takes what it takes.
+#pragma once
+
+#include "lockstep/report/words/words.h"
+
+namespace lockstep::report {
+
+// What binds the cell: waiting for data, a straggler, communication; each named only where its share of the
+// step says so, with what to try. Empty where nothing does or the split is unknown.
+Sentences causes_of(const GridCell& cell);
+
+// Of the growth of the step from one cell to the other: the part that grew the most. Empty where it did not
+// grow.
+Sentences growth_of(const GridCell& from, const GridCell& to);
+
+}  // namespace lockstep::report

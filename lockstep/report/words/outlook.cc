@@ -1,0 +1,95 @@
+// The projection, and what others claimed. A published claim is repeated only where the published figures
+// bear it out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lockstep/base/text.h"
+#include "lockstep/report/model/scaling.h"
+#include "lockstep/report/words/words.h"
+
+namespace lockstep::report {
+namespace {
+
+constexpr std::size_t kMostProjections = 4;
+
+void add_projection(Sentences& sentences, const ScalingFamily& family) {
+  const std::vector<predict::ScalingPoint> points = scaling_points(family);
+  const auto projection = predict::project(points, family.scaling);
+  if (!projection) return;
+  const GridCell& largest = *family.steps.back().cell;
+  std::vector<std::string> counts;
+  for (const int workers : projection->fitted) counts.push_back(std::to_string(workers));
+  sentences.push_back(
+      {"projection",
+       fmt::format("For {}: fitted to {} workers, the split and the ring formula predict {} a step at {}; {} "
+                   "was measured, "
+                   "an error of {}. At {} workers they predict {} a step, between {} and {}.",
+                   family.label, base::join(counts, ", "), with_unit(projection->largest.step_seconds, "s"),
+                   projection->largest.workers, with_unit(projection->measured_seconds, "s"),
+                   percent(projection->relative_error), projection->twice.workers,
+                   with_unit(projection->twice.step_seconds, "s"),
+                   with_unit(projection->twice.low_seconds, "s"),
+                   with_unit(projection->twice.high_seconds, "s")),
+       {evidence("steps.split_seconds, summed", largest, projection->measured_seconds, "s"),
+        evidence("predicted step", largest, projection->largest.step_seconds, "s")}});
+}
+
+std::optional<double> published_at(const lab::Published& column, const std::vector<lab::AxisPoint>& point) {
+  for (const lab::PublishedValue& given : column.values)
+    if (given.at.size() == point.size() &&
+        std::is_permutation(given.at.begin(), given.at.end(), point.begin()))
+      return given.value;
+  return std::nullopt;
+}
+
+std::string point_words(const std::vector<lab::AxisPoint>& point) {
+  std::vector<std::string> words;
+  for (const lab::AxisPoint& at : point) words.push_back(point_text(at));
+  return base::join(words, ", ");
+}
+
+void add_claim(Sentences& sentences, const lab::Study& study, const lab::Claim& claim) {
+  const auto column = std::find_if(study.published.begin(), study.published.end(),
+                                   [&](const lab::Published& known) { return known.name == claim.column; });
+  if (column == study.published.end()) return;
+  const auto lower = published_at(*column, claim.lower), higher = published_at(*column, claim.higher);
+  if (!lower || !higher) return;
+  const std::string unit = column->unit.empty() ? "" : " " + column->unit;
+  const std::vector<Evidence> rests = {
+      {"published: " + column->name, point_words(claim.lower), exact_text(*lower) + unit},
+      {"published: " + column->name, point_words(claim.higher), exact_text(*higher) + unit}};
+  const std::string figures =
+      fmt::format("{}{} with {}, {}{} with {}", exact_text(*lower), unit, point_words(claim.lower),
+                  exact_text(*higher), unit, point_words(claim.higher));
+  const std::string source = claim.source.empty() ? column->source : claim.source;
+  if (*lower < *higher)
+    sentences.push_back({"claim-kept",
+                         fmt::format("{} says: {} Its own figures agree ({}).", source, claim.text, figures),
+                         rests});
+  else
+    sentences.push_back(
+        {"claim-contradicted",
+         fmt::format("A statement of {} about {} is not repeated here: its own table contradicts it ({}).",
+                     source, column->name, figures),
+         rests});
+}
+
+}  // namespace
+
+Sentences projection_words(const Subject& subject) {
+  Sentences sentences;
+  for (const ScalingFamily& family : scaling_families(subject.grid))
+    if (sentences.size() < kMostProjections) add_projection(sentences, family);
+  return sentences;
+}
+
+Sentences published_words(const Subject& subject) {
+  Sentences sentences;
+  if (subject.study == nullptr) return sentences;
+  for (const lab::Claim& claim : subject.study->claims) add_claim(sentences, *subject.study, claim);
+  return sentences;
+}
+
+}  // namespace lockstep::report

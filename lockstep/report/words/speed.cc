@@ -1,0 +1,145 @@
+// How fast more workers are, whether that exceeds the noise, and why not faster.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lockstep/report/model/scaling.h"
+#include "lockstep/report/words/causes.h"
+
+namespace lockstep::report {
+namespace {
+
+constexpr std::size_t kMostFamilies = 6;
+
+std::vector<Evidence> speed_evidence(const GridCell& one, const GridCell& cell) {
+  return {evidence("steps.samples_per_second", one, *figure(one, "samples_per_second"), "1/s"),
+          evidence("steps.samples_per_second", cell, *figure(cell, "samples_per_second"), "1/s")};
+}
+
+// The largest count that had cores of its own, else the largest.
+const ScalingStep& judged_step(const ScalingFamily& family) {
+  for (auto step = family.steps.rbegin(); step != family.steps.rend(); ++step)
+    if (!step->cell->oversubscribed && step->cell->workers > 1) return *step;
+  return family.steps.back();
+}
+
+std::string family_name(const ScalingFamily& family) {
+  return fmt::format("{} ({} scaling)", family.label, name_of(family.scaling));
+}
+
+Sentence noise_sentence(const ScalingFamily& family, const ScalingStep& step, std::vector<Evidence> rests) {
+  return {
+      "noise",
+      fmt::format(
+          "For {}, {} workers measured {} times the samples per second of one, but the intervals of the two "
+          "overlap: the difference is smaller than the noise, so which is faster cannot be told. More "
+          "repeats "
+          "or longer runs would tell.",
+          family_name(family), step.cell->workers, display_number(step.speedup->value)),
+      std::move(rests)};
+}
+
+Sentence speed_sentence(const ScalingFamily& family, const ScalingStep& step, std::vector<Evidence> rests,
+                        bool noise_known) {
+  const bool faster = step.speedup->value > 1;
+  std::string text =
+      fmt::format("For {}, {} workers are {} than one: {} times its samples per second, {} of the ideal {}",
+                  family_name(family), step.cell->workers, faster ? "faster" : "slower",
+                  display_number(step.speedup->value), percent(step.efficiency->value), step.cell->workers);
+  text += noise_known ? "." : " (one run each: how much is noise is not known).";
+  return {faster ? "faster" : "slower", text, std::move(rests)};
+}
+
+Sentence well_sentence(const ScalingFamily& family, const ScalingStep& step) {
+  return {"all-well",
+          fmt::format(
+              "For {}, scaling is good: {} efficiency at {} workers, and neither data, stragglers nor "
+              "communication take {} of the step. More workers are worth trying.",
+              family_name(family), percent(step.efficiency->value), step.cell->workers, percent(kBoundShare)),
+          {evidence("efficiency", *step.cell, *step.efficiency)}};
+}
+
+void append(Sentences& sentences, Sentences more) {
+  for (Sentence& sentence : more) sentences.push_back(std::move(sentence));
+}
+
+void add_family(Sentences& sentences, const ScalingFamily& family) {
+  const GridCell& one = *family.steps.front().cell;
+  const ScalingStep& step = judged_step(family);
+  if (!step.speedup || !step.efficiency) return;
+  std::vector<Evidence> rests = speed_evidence(one, *step.cell);
+  const auto differ =
+      clearly_differ(*figure(one, "samples_per_second"), *figure(*step.cell, "samples_per_second"));
+  if (differ && !*differ) {
+    sentences.push_back(noise_sentence(family, step, std::move(rests)));
+    return;
+  }
+  sentences.push_back(speed_sentence(family, step, std::move(rests), differ.has_value()));
+  Sentences causes = causes_of(*step.cell);
+  if (step.cell->oversubscribed)
+    causes.push_back(
+        {"oversubscribed",
+         fmt::format("With {} there were more workers than cores: they take turns, and the figures say "
+                     "nothing about a machine that has enough.",
+                     step.cell->label),
+         {evidence("workers", *step.cell, step.cell->workers)}});
+  if (causes.empty() && step.efficiency->value >= kWellEfficiency)
+    causes.push_back(well_sentence(family, step));
+  else
+    append(sentences, growth_of(one, *step.cell));
+  append(sentences, std::move(causes));
+}
+
+bool compared(const GridCell& one, const GridCell& other, const std::string& axis) {
+  return std::all_of(one.point.begin(), one.point.end(), [&](const lab::AxisPoint& at) {
+    return at.axis == axis || other.at(at.axis) == at.value;
+  });
+}
+
+// One comparison along an axis of words (strategy, backend, engine): the fastest against the slowest at the
+// most workers.
+void add_choice(Sentences& sentences, const Subject& subject, const std::string& axis) {
+  const GridCell *best = nullptr, *worst = nullptr;
+  for (const GridCell& one : subject.grid.cells)
+    for (const GridCell& other : subject.grid.cells) {
+      const auto fast = figure(one, "samples_per_second"), slow = figure(other, "samples_per_second");
+      if (!fast || !slow || one.at(axis) == other.at(axis) || !compared(one, other, axis)) continue;
+      if (fast->value < slow->value) continue;
+      const double gain = fast->value / slow->value;
+      const auto known = [](const GridCell* cell) { return figure(*cell, "samples_per_second")->value; };
+      if (best != nullptr && (one.workers < best->workers ||
+                              (one.workers == best->workers && gain <= known(best) / known(worst))))
+        continue;
+      best = &one;
+      worst = &other;
+    }
+  if (best == nullptr) return;
+  const auto fast = *figure(*best, "samples_per_second"), slow = *figure(*worst, "samples_per_second");
+  const bool noisy = clearly_differ(fast, slow) == false;
+  sentences.push_back({noisy ? "choice-noise" : "choice",
+                       noisy ? fmt::format("Between {} and {} the difference is smaller than the noise.",
+                                           best->label, worst->label)
+                             : fmt::format("{} gives {} times the samples per second of {}.", best->label,
+                                           display_number(fast.value / slow.value), worst->label),
+                       speed_evidence(*worst, *best)});
+}
+
+}  // namespace
+
+Sentences speed_words(const Subject& subject) {
+  Sentences sentences;
+  const std::vector<ScalingFamily> families = scaling_families(subject.grid);
+  for (std::size_t i = 0; i < std::min(kMostFamilies, families.size()); ++i)
+    add_family(sentences, families[i]);
+  if (families.size() > kMostFamilies)
+    sentences.push_back(
+        {"more",
+         fmt::format("{} more families are in the table of scaling.", families.size() - kMostFamilies),
+         {}});
+  if (families.empty())
+    for (const GridCell& cell : subject.grid.cells) append(sentences, causes_of(cell));
+  for (const char* axis : {"strategy", "backend", "engine"}) add_choice(sentences, subject, axis);
+  return sentences;
+}
+
+}  // namespace lockstep::report

@@ -1,0 +1,125 @@
+#include "lockstep/report/words/words.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+
+namespace lockstep::report {
+namespace {
+
+struct TopicWords {
+  Topic topic;
+  std::vector<std::string_view> words;
+};
+
+const std::vector<TopicWords>& topic_words() {
+  static const std::vector<TopicWords> kWords = {
+      {Topic::speed, {"fast",  "slow",   "time",   "speed",  "scal",   "throughput", "gain", "pay",
+                      "worth", "second", "minute", "knee",   "batch",  "communicat", "tcp",  "nccl",
+                      "gloo",  "wait",   "job",    "optimi", "librar", "vanilla"}},
+      {Topic::bytes, {"byte", "transport", "message", "sent", "move", "wire", "payload", "buffer"}},
+      {Topic::memory, {"memory", "fit", "cap"}},
+      {Topic::quality,
+       {"loss", "accura", "psnr", "quality", "converge", "diverge", "learn", "shuffle", "sampler", "mse"}},
+      {Topic::targets, {"until", "target", "below", "epochs to"}},
+      {Topic::projection, {"project", "next", "more workers", "twice", "scal"}},
+  };
+  return kWords;
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char letter) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  });
+  return text;
+}
+
+Sentences sentences_of(Topic topic, const Subject& subject) {
+  switch (topic) {
+    case Topic::speed: {
+      Sentences all = speed_words(subject);
+      for (const auto& more : {batch_words(subject), axis_words(subject)})
+        all.insert(all.end(), more.begin(), more.end());
+      return all;
+    }
+    case Topic::bytes:
+      return bytes_words(subject);
+    case Topic::memory:
+      return memory_words(subject);
+    case Topic::quality:
+      return quality_words(subject);
+    case Topic::targets:
+      return target_words(subject);
+    case Topic::projection:
+      return projection_words(subject);
+    case Topic::published:
+      return published_words(subject);
+  }
+  return {};
+}
+
+constexpr std::array kTopics = {Topic::speed,   Topic::bytes,      Topic::memory,   Topic::quality,
+                                Topic::targets, Topic::projection, Topic::published};
+
+using Told = std::map<Topic, Sentences>;
+
+// Each sentence is said once: where the first question asks for it.
+Paragraph answer(const std::string& question, Told& told) {
+  Paragraph paragraph{question, {}};
+  for (const Topic topic : topics_of(question)) {
+    Sentences& sentences = told[topic];
+    std::move(sentences.begin(), sentences.end(), std::back_inserter(paragraph.sentences));
+    sentences.clear();
+  }
+  return paragraph;
+}
+
+Paragraph rest_of(Told& told) {
+  Paragraph paragraph;
+  for (auto& [topic, sentences] : told)
+    std::move(sentences.begin(), sentences.end(), std::back_inserter(paragraph.sentences));
+  return paragraph;
+}
+
+}  // namespace
+
+std::vector<Topic> topics_of(const std::string& question) {
+  const std::string text = lower(question);
+  std::vector<Topic> topics;
+  for (const TopicWords& entry : topic_words())
+    if (std::any_of(entry.words.begin(), entry.words.end(),
+                    [&](std::string_view word) { return text.find(word) != std::string::npos; }))
+      topics.push_back(entry.topic);
+  if (topics.empty()) topics = {Topic::speed, Topic::quality};
+  return topics;
+}
+
+std::vector<Paragraph> words_of(const Subject& subject) {
+  Told told;
+  for (const Topic topic : kTopics) told[topic] = sentences_of(topic, subject);
+  std::vector<Paragraph> paragraphs;
+  if (subject.study != nullptr)
+    for (const std::string& question : subject.study->questions) {
+      paragraphs.push_back(answer(question, told));
+      if (!paragraphs.back().sentences.empty()) continue;
+      paragraphs.back().sentences.push_back(
+          {"no-figures", "The records say nothing further about this; see the tables and charts.", {}});
+    }
+  if (Paragraph rest = rest_of(told); !rest.sentences.empty()) paragraphs.push_back(std::move(rest));
+  return paragraphs;
+}
+
+Evidence evidence(std::string field, const GridCell& cell, double value, std::string_view unit) {
+  return {std::move(field), cell.label, with_unit(value, unit)};
+}
+
+Evidence evidence(std::string field, const GridCell& cell, const Number& number, std::string_view unit) {
+  Evidence result = evidence(std::move(field), cell, number.value, unit);
+  if (number.interval)
+    result.value +=
+        " [" + with_unit(number.interval->low, unit) + ", " + with_unit(number.interval->high, unit) + "]";
+  return result;
+}
+
+}  // namespace lockstep::report

@@ -1,0 +1,127 @@
+// Charts: every name a study may use is known, every mark carries its numbers, scales put them where they
+// belong.
+#include "lockstep/report/charts/charts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lockstep/base/error.h"
+#include "lockstep/lab/study_views.h"
+#include "lockstep/report/svg/draw.h"
+#include "lockstep/report/svg/element.h"
+#include "lockstep/report/svg/scale.h"
+#include "tests/report/made_records.h"
+
+namespace lockstep::report {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(Registry, KnowsEveryNameThatStudyFilesMayUse) {
+  for (const std::string& name : lab::names_of(lab::study_tables()))
+    EXPECT_THAT(table_names(), Contains(name));
+  for (const std::string& name : lab::names_of(lab::study_charts()))
+    EXPECT_THAT(chart_names(), Contains(name));
+}
+
+TEST(Registry, RefusesAnUnknownNameWithASuggestion) {
+  const Grid grid = make_grid(nullptr, {}, {made_run({})});
+  try {
+    (void)make_charts("speedpu", {grid});
+    FAIL();
+  } catch (const base::ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("speedup"));
+  }
+}
+
+TEST(Charts, ARichGridGivesEveryChartButThoseOfWhatItDoesNotHave) {
+  const Grid grid = make_grid(nullptr, {}, rich_records(false));
+  for (const std::string& name : chart_names()) {
+    if (name == "psnr" || name == "primitives")
+      EXPECT_THAT(make_charts(name, {grid}), IsEmpty()) << name;
+    else
+      EXPECT_THAT(make_charts(name, {grid}), Not(IsEmpty())) << name;
+  }
+}
+
+TEST(Charts, EveryPointIsDrawnWithItsNumbers) {
+  for (const Chart& chart : report_of(rich_records(false)).charts) {
+    const std::string svg = draw(chart, {"c", true});
+    for (std::size_t i = 0; i < chart.series.size(); ++i)
+      for (const ChartPoint& point : chart.series[i].points) {
+        if ((chart.y.log && point.y <= 0) || (chart.x.log && point.x <= 0)) continue;
+        EXPECT_THAT(svg, HasSubstr("data-series=\"" + std::to_string(i) + "\" data-x=\"" +
+                                   exact_text(point.x) + "\" data-y=\"" + exact_text(point.y) + "\""));
+      }
+  }
+}
+
+TEST(Charts, HaveTitleAndDescriptionForScreenReaders) {
+  for (const Chart& chart : report_of(rich_records(false)).charts) {
+    EXPECT_FALSE(chart.title.empty());
+    EXPECT_FALSE(chart.description.empty());
+    EXPECT_THAT(draw(chart, {"c", false}), HasSubstr("aria-labelledby=\"c-title c-desc\""));
+  }
+}
+
+TEST(Charts, NoChartHasMoreSeriesThanColours) {
+  for (const Chart& chart : report_of(rich_records(true)).charts)
+    EXPECT_LE(std::count_if(chart.series.begin(), chart.series.end(),
+                            [](const auto& one) { return !one.reference; }),
+              kSeriesColors)
+        << chart.title;
+}
+
+TEST(Charts, TheTableBesideAChartHoldsEveryNumber) {
+  for (const Chart& chart : report_of(rich_records(false)).charts) {
+    std::size_t points = 0, numbers = 0;
+    for (const ChartSeries& series : chart.series) points += series.points.size();
+    const Table table = table_of(chart);
+    for (const auto& row : table.rows)
+      for (std::size_t column = 1; column < row.size(); ++column) numbers += row[column].number.has_value();
+    EXPECT_EQ(numbers, points) << chart.title;
+  }
+}
+
+TEST(Scale, PutsValuesWhereTheyBelong) {
+  const Scale linear{0, 10, false, 100, 200};
+  EXPECT_EQ(linear.at(5), 150);
+  const Scale log{1, 100, true, 0, 100};
+  EXPECT_NEAR(log.at(10), 50, 1e-9);
+}
+
+TEST(Scale, TicksAreRoundAndInsideTheRange) {
+  EXPECT_THAT(round_ticks(0, 10, 5), ElementsAre(0, 2, 4, 6, 8, 10));
+  EXPECT_THAT(log_ticks(1, 1000), ElementsAre(1, 10, 100, 1000));
+}
+
+TEST(Scale, TicksThatWouldOverlapAreThinned) {
+  const Scale scale{0, 100, false, 0, 60};
+  std::vector<double> wanted;
+  for (int i = 0; i <= 100; i += 5) wanted.push_back(i);
+  const std::vector<Tick> ticks = ticks_for(scale, {1, ""}, true, wanted);
+  for (std::size_t i = 0; i + 1 < ticks.size(); ++i)
+    EXPECT_GE(scale.at(ticks[i + 1].value) - scale.at(ticks[i].value),
+              (text_width(ticks[i].text, 11) + text_width(ticks[i + 1].text, 11)) / 2);
+}
+
+TEST(Text, WrapsWithoutLosingLetters) {
+  const std::vector<std::string> lines = wrap("a rather long label averyveryverylongwordwithoutanyspace", 60);
+  std::string joined;
+  for (const std::string& line : lines) {
+    EXPECT_LE(text_width(line), 60);
+    joined += line;
+  }
+  joined.erase(std::remove(joined.begin(), joined.end(), ' '), joined.end());
+  EXPECT_EQ(joined, "aratherlonglabelaveryveryverylongwordwithoutanyspace");
+}
+
+}  // namespace
+}  // namespace lockstep::report

@@ -1,0 +1,150 @@
+// Grids and tables: cells, machines, scaling against one worker, intervals, exact bytes, published figures.
+#include "lockstep/report/tables/tables.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lockstep/report/model/knee.h"
+#include "lockstep/report/model/scaling.h"
+#include "tests/report/made_records.h"
+
+namespace lockstep::report {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::optional<Number> at(const Table& table, std::size_t row, const std::string& key) {
+  for (std::size_t column = 0; column < table.columns.size(); ++column)
+    if (table.columns[column].key == key) return table.rows.at(row)[column].number;
+  return std::nullopt;
+}
+
+TEST(Grid, RepeatsOfASpecAreOneCell) {
+  const Grid grid = make_grid(nullptr, {}, repeated({}, 0.1));
+  ASSERT_EQ(grid.cells.size(), 1U);
+  EXPECT_EQ(grid.cells[0].runs.size(), 3U);
+}
+
+TEST(Grid, TheMachineIsAnAxisWhenRecordsOfSeveralMeet) {
+  const Grid one = make_grid(nullptr, {}, {made_run({}), made_run({.workers = 2})});
+  EXPECT_EQ(one.find_axis("machine"), nullptr);
+  const Grid two = make_grid(nullptr, {}, {made_run({}), made_run({.host = "beta"})});
+  ASSERT_NE(two.find_axis("machine"), nullptr);
+  EXPECT_EQ(two.cells.size(), 2U);
+  EXPECT_THAT(two.cells[1].label, HasSubstr("beta"));
+}
+
+TEST(Grid, AStudyKeepsItsMachinesApart) {
+  const lab::Study study = published_study();
+  std::vector<record::RunRecord> records = published_records();
+  for (record::RunRecord record : published_records()) {
+    record.machine["host"] = "beta";
+    records.push_back(std::move(record));
+  }
+  const Grid grid = make_grid(&study, {}, std::move(records));
+  EXPECT_EQ(grid.cells.size(), 12U);
+  EXPECT_TRUE(grid.warnings.empty());
+}
+
+TEST(Grid, ARunOfACellThatTheStudyDoesNotHaveIsSaidAndLeftOut) {
+  const lab::Study study = published_study();
+  std::vector<record::RunRecord> records = published_records();
+  records[0].cell = "workers=99";
+  EXPECT_EQ(make_grid(&study, {}, std::move(records)).warnings.size(), 1U);
+}
+
+TEST(Scaling, WeakAndStrongAreApartAndBothAgainstOneWorker) {
+  std::vector<record::RunRecord> records;
+  for (const std::int64_t batch : {32, 64})
+    for (const int workers : {1, 2}) records.push_back(made_run({.workers = workers, .batch = batch}));
+  const auto families = scaling_families(make_grid(nullptr, {}, std::move(records)));
+  ASSERT_EQ(families.size(), 3U);  // weak at 32 and 64, strong at a global batch of 64
+  EXPECT_EQ(families[0].scaling, predict::Scaling::weak);
+  EXPECT_EQ(families[2].scaling, predict::Scaling::strong);
+  EXPECT_EQ(families[2].steps[0].cell->batch.per_worker, 64);
+  EXPECT_EQ(families[2].steps[1].cell->batch.per_worker, 32);
+  for (const ScalingFamily& family : families) EXPECT_EQ(family.steps[0].speedup->value, 1);
+}
+
+TEST(Scaling, OneWorkerOfAnotherStrategyStandsInWhereThereIsNoneOfTheSame) {
+  const auto families = scaling_families(make_grid(
+      nullptr, {}, {made_run({.strategy = "single"}), made_run({.workers = 2, .strategy = "ddp"})}));
+  ASSERT_EQ(families.size(), 1U);
+  EXPECT_NEAR(families[0].steps[1].speedup->value, 1.97, 0.02);
+}
+
+TEST(Knee, IsTheBatchFromWhichTheNextGainsLittle) {
+  std::vector<record::RunRecord> records;
+  for (const std::int64_t batch : {32, 128, 512}) {
+    MadeRun run{.batch = batch};
+    run.backward = batch < 512 ? 0.02 : 0.14;
+    records.push_back(made_run(run));
+  }
+  const Grid grid = make_grid(nullptr, {}, std::move(records));
+  const auto ladders = batch_ladders(grid);
+  ASSERT_EQ(ladders.size(), 1U);
+  ASSERT_NE(ladders[0].knee, nullptr);
+  EXPECT_EQ(ladders[0].knee->batch.per_worker, 128);
+}
+
+TEST(Tables, ShowTheMedianOverRepeatsWithItsInterval) {
+  const Grid grid = make_grid(nullptr, {}, repeated({}, 0.1));
+  const auto table = make_table("summary", {grid});
+  ASSERT_TRUE(table);
+  const auto speed = at(*table, 0, "samples_per_second");
+  ASSERT_TRUE(speed && speed->interval);
+  EXPECT_EQ(speed->repeats, 3);
+  EXPECT_LT(speed->interval->low, speed->value);
+  EXPECT_GT(speed->interval->high, speed->value);
+}
+
+TEST(Tables, BytesAreExactAndTakenFromTheLedger) {
+  record::RunRecord run = made_run({.workers = 2});
+  run.ledger.clear();
+  record::LedgerLine line;
+  line.purpose = "gradient";
+  line.collective = "all_reduce";
+  line.link = "shm";
+  line.payload_bytes = 39915000;
+  line.wire_bytes = 39915000;
+  run.ledger.push_back(line);
+  const Grid grid = make_grid(nullptr, {}, {run});
+  const auto table = make_table("bytes", {grid});
+  ASSERT_TRUE(table);
+  EXPECT_EQ(at(*table, 0, "gradient_payload_bytes")->value, 39915000);
+  bool shown = false;
+  for (std::size_t column = 0; column < table->columns.size(); ++column)
+    shown = shown || table->text_of(0, column) == "39,915,000";
+  EXPECT_TRUE(shown);
+}
+
+TEST(Tables, WhatNoRecordKnowsIsLeftOut) {
+  const Grid grid = make_grid(nullptr, {}, {made_run({})});
+  EXPECT_FALSE(make_table("primitives", {grid}));
+  EXPECT_FALSE(make_table("published", {grid}));
+  EXPECT_FALSE(make_table("scaling", {grid}));
+}
+
+TEST(Tables, PublishedColumnsStandBesideOursAndSayWhoseTheyAre) {
+  const lab::Study study = published_study();
+  const Grid grid = make_grid(&study, {}, published_records());
+  const auto table = make_table("published", {grid, &study});
+  ASSERT_TRUE(table);
+  EXPECT_EQ(at(*table, 0, "published:epoch")->value, 15.664);
+  EXPECT_TRUE(at(*table, 0, "ours:epoch"));
+  EXPECT_THAT(table->heading_of(2), HasSubstr("published: epoch"));
+  EXPECT_EQ(table->columns[2].published_by, "a lab report");
+}
+
+TEST(Display, KeepsFourDigitsAndOneUnitAColumn) {
+  EXPECT_EQ(display_number(1234567), "1,234,567");
+  EXPECT_EQ(display_number(0.012345), "0.01235");
+  EXPECT_EQ(display_number(12.3), "12.3");
+  EXPECT_EQ(with_unit(0.0123, "s"), "12.3 ms");
+  EXPECT_EQ(with_unit(2.5e9, "B/s"), "2.5 GB/s");
+  EXPECT_EQ(display_exact(188160000), "188,160,000");
+  EXPECT_EQ(exact_text(0.1), "0.1");
+}
+
+}  // namespace
+}  // namespace lockstep::report
