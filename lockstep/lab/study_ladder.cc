@@ -8,15 +8,17 @@
 
 namespace lockstep::lab {
 
-std::size_t StudyState::value_index(std::size_t cell) const {
-  const Ladder& ladder = *plan_.study.ladder;
+std::size_t StudyState::index_of_value(const std::string& label) const {
   const auto axis = std::find_if(plan_.study.axes.begin(), plan_.study.axes.end(),
-                                 [&](const Axis& a) { return a.name == ladder.axis; });
+                                 [&](const Axis& a) { return a.name == plan_.study.ladder->axis; });
   if (axis == plan_.study.axes.end()) return 0;
-  const std::string label = plan_.cells[cell].cell.at(ladder.axis);
   const auto value = std::find_if(axis->values.begin(), axis->values.end(),
                                   [&](const AxisValue& v) { return v.label == label; });
   return static_cast<std::size_t>(value - axis->values.begin());
+}
+
+std::size_t StudyState::value_index(std::size_t cell) const {
+  return index_of_value(plan_.cells[cell].cell.at(plan_.study.ladder->axis));
 }
 
 // The cell with the next lower value, all else equal, among those that can run.
@@ -35,35 +37,33 @@ std::optional<std::size_t> StudyState::rung_below(std::size_t cell) const {
   return below;
 }
 
-std::optional<double> StudyState::ladder_mean(std::size_t cell) const {
+double StudyState::ladder_mean(std::size_t cell) const {
   std::vector<double> figures;
   for (const auto& [repeat, run] : runs_[cell])
     if (run.ladder_figure) figures.push_back(*run.ladder_figure);
-  return figures.empty() ? std::nullopt : std::optional(base::mean(figures));
+  return figures.empty() ? 0 : base::mean(figures);
+}
+
+// By how much a rung was better than the one below it; nothing while that cannot be told.
+std::optional<double> StudyState::gain_of(std::size_t cell) const {
+  const std::optional<std::size_t> below = rung_below(cell);
+  if (!below || ladder_mean(*below) <= 0 || ladder_mean(cell) <= 0) return std::nullopt;
+  return ladder_mean(cell) / ladder_mean(*below) - 1;
 }
 
 CellEnd StudyState::ladder_end(std::size_t cell) const {
-  if (!plan_.study.ladder) return {};
+  if (!plan_.study.ladder || !runs_[cell].empty()) return {};
   const Ladder& ladder = *plan_.study.ladder;
   const std::optional<std::size_t> below = rung_below(cell);
-  if (!below || !runs_[cell].empty()) return {};
+  if (!below) return {};
   const std::string label = plan_.cells[*below].cell.at(ladder.axis);
   const CellEnd lower = end_of(*below);
   if (lower.kind == EndKind::out_of_memory || lower.kind == EndKind::ladder_ended ||
       lower.kind == EndKind::failed)
     return {EndKind::ladder_ended,
-            fmt::format("not climbed: {} {} ended there ({})", ladder.axis, label, lower.text)};
-  const auto before = rung_below(*below);
-  const auto here = ladder_mean(*below), lower_still = before ? ladder_mean(*before) : std::nullopt;
-  const auto axis = std::find_if(plan_.study.axes.begin(), plan_.study.axes.end(),
-                                 [&](const Axis& a) { return a.name == ladder.axis; });
-  const auto always = std::find_if(axis->values.begin(), axis->values.end(),
-                                   [&](const AxisValue& v) { return v.label == ladder.always; });
-  if (value_index(cell) <= static_cast<std::size_t>(always - axis->values.begin())) return {};
-  const double lower_mean = lower_still.value_or(0);
-  if (!here || lower_mean <= 0) return {};
-  const double gain = *here / lower_mean - 1;
-  if (gain >= ladder.least_gain) return {};
+            fmt::format("not climbed: it ended at {} {} ({})", ladder.axis, label, lower.text)};
+  const double gain = gain_of(*below).value_or(ladder.least_gain);
+  if (value_index(cell) <= index_of_value(ladder.always) || gain >= ladder.least_gain) return {};
   return {EndKind::ladder_ended,
           fmt::format("not climbed: {} {} gained {:.1f} % in {}, less than {:.0f} %", ladder.axis, label,
                       100 * gain, ladder.figure, 100 * ladder.least_gain)};

@@ -66,9 +66,11 @@ class StudyState {
   bool waits_for_ladder(std::size_t cell) const;
   std::optional<std::size_t> rung_below(std::size_t cell) const;
   std::size_t value_index(std::size_t cell) const;
+  std::size_t index_of_value(const std::string& label) const;
   double estimate(std::size_t cell) const;
   double seconds_spent(std::size_t cell) const;
-  std::optional<double> ladder_mean(std::size_t cell) const;
+  double ladder_mean(std::size_t cell) const;  // 0: nothing is known
+  std::optional<double> gain_of(std::size_t cell) const;
 
   const StudyPlan& plan_;
   std::vector<std::map<int, Ended>> runs_;  // of each cell, by repeat
