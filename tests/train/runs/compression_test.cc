@@ -18,14 +18,17 @@ std::string flags_for(const std::string& strategy, int workers, const std::strin
 
 class CompressionOf : public ::testing::TestWithParam<std::string> {};
 
+// Tolerances: two roundings of a gradient (11 and 8 bits), which is what 30 steps make of them here. Horovod
+// fuses what is ready together, which is not the same twice, and the parts of three workers are rounded to
+// elements: so it sends each gradient by itself here.
 TEST_P(CompressionOf, HalvesTheGradientsBytesExactlyAndStaysCloseToTheLossCurve) {
   const TrainStore store;
   for (const std::string backend : {"shm", "gloo"}) {
     for (const int workers : {2, 3}) {
-      const std::string plain = flags_for(GetParam(), workers, "--backend " + backend);
+      const std::string plain = flags_for(GetParam(), workers, "--fusion-bytes 1 --backend " + backend);
       const TrainRun whole = store.train(plain);
       ASSERT_EQ(whole.exit_code, 0) << whole.err;
-      for (const auto& [type, tolerance] : {std::pair{"f16", 1e-3}, std::pair{"bf16", 1e-2}}) {
+      for (const auto& [type, tolerance] : {std::pair{"f16", 2e-3}, std::pair{"bf16", 1.6e-2}}) {
         const TrainRun half = store.train(plain + " --compression " + type);
         ASSERT_EQ(half.exit_code, 0) << half.err;
         EXPECT_EQ(2 * half.payload_bytes("gradient"), whole.payload_bytes("gradient"));

@@ -55,8 +55,10 @@ TEST_P(Stall, EndsHorovodAtTheTimeoutWhereNoOtherTimeIsGiven) {
 TEST_P(Stall, IsReportedByDdpAtTheTimeoutWithTheBucketsGradients) {
   const TrainRun run = run_without_gradient(
       "--strategy ddp --overlap on --timeout 2s --first-bucket-bytes 4K --bucket-bytes 4K");
-  EXPECT_THAT(run.err, AllOf(HasSubstr("rank 1 has not arrived"), HasSubstr("while adding up bucket"),
-                             HasSubstr("conv2.weight")));
+  EXPECT_THAT(run.err, HasSubstr("rank 1 has not arrived"));
+  if (GetParam() == "mpi")
+    return;  // a blocking call of MPI is ended from outside, which does not know buckets
+  EXPECT_THAT(run.err, AllOf(HasSubstr("while adding up bucket"), HasSubstr("conv2.weight")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Stall, ::testing::Values("shm", "gloo", "mpi"),
