@@ -33,6 +33,12 @@ int wait_in_operation(RunClient& client) {
   for (;;) std::this_thread::sleep_for(seconds(1));
 }
 
+// Until every rank has joined: one that is still joining when the run ends is refused, which is another case.
+void await_all(SharedCounter& joined, int world) {
+  joined.add_one();
+  eventually([&] { return joined.value() == world; });
+}
+
 class Run : public RunTest {};
 
 TEST_F(Run, SharesKeysAndCountersAndEndsWithGoodbyes) {
@@ -89,7 +95,9 @@ TEST_F(Run, NamesAKilledRankAndWhereTheOthersWere) {
 }
 
 TEST_F(Run, NamesALostRankWithoutALauncher) {
-  start(3, [](Rank& rank) {
+  SharedCounter joined;
+  start(3, [&joined](Rank& rank) {
+    await_all(joined, 3);
     if (rank.rank == 1) return 7;
     begin(*rank.board, 10);
     return wait_in_operation(*rank.client);
@@ -153,7 +161,9 @@ TEST_F(Run, FindsADisagreementByComparingPositions) {
 }
 
 TEST_F(Run, LetsTheCulpritSpeakAfterItsVictim) {
-  start(2, [](Rank& rank) {
+  SharedCounter joined;
+  start(2, [&joined](Rank& rank) {
+    await_all(joined, 2);
     if (rank.rank == 1) std::this_thread::sleep_for(milliseconds(60));
     const base::CommError victim(Kind::peer_lost, "rank 0 lost rank 1");
     const base::ConfigError culprit("the data are not there");
@@ -178,7 +188,9 @@ TEST_F(Run, EndsARankStuckInALibraryPastItsDeadline) {
 }
 
 TEST_F(Run, EndsARankThatDoesNotHeedTheVerdict) {
-  start(2, [](Rank& rank) {
+  SharedCounter joined;
+  start(2, [&joined](Rank& rank) {
+    await_all(joined, 2);
     if (rank.rank == 0) hang();
     return static_cast<int>(rank.client->report_failure(base::ConfigError("no")).exit_code);
   });
