@@ -128,6 +128,14 @@ Figure input_payload_bytes(const RunRecord& r) {
 Figure metric_payload_bytes(const RunRecord& r) {
   return sum_of(r, &record::LedgerLine::payload_bytes, "metric");
 }
+// Every step's loss is summed over ranks; what else has that purpose comes once an epoch, gathered.
+Figure loss_payload_bytes(const RunRecord& r) {
+  Figure sum;
+  for (const record::LedgerLine& line : r.ledger)
+    if (line.purpose == "metric" && line.collective == "all_reduce" && line.payload_bytes)
+      sum = sum.value_or(0) + static_cast<double>(*line.payload_bytes);
+  return sum;
+}
 Figure wire_bytes(const RunRecord& r) {
   return sum_of(r, &record::LedgerLine::wire_bytes, "");
 }
@@ -179,8 +187,8 @@ constexpr std::array kFigures = std::to_array<RunFigure>({
     {"payload_bytes", "B", kNeither, "payload of the run, all purposes", payload_bytes},
     {"gradient_payload_bytes", "B", kNeither, "payload of gradients", gradient_payload_bytes},
     {"input_payload_bytes", "B", kNeither, "payload of input", input_payload_bytes},
-    {"metric_payload_bytes", "B", kNeither, "payload of metrics: the loss of every step",
-     metric_payload_bytes},
+    {"metric_payload_bytes", "B", kNeither, "payload of metrics", metric_payload_bytes},
+    {"loss_payload_bytes", "B", kNeither, "payload of the loss of every step", loss_payload_bytes},
     {"wire_bytes", "B", kLower, "what all ranks sent", wire_bytes},
     {"messages", "", kNeither, "messages of all ranks", messages},
     {"peak_bytes", "B", kLower, "peak memory of the worst rank", peak_bytes},

@@ -73,7 +73,7 @@ CellEnd StudyState::end_of(std::size_t cell) const {
     return {EndKind::interval_reached, fmt::format("{}{}: within the goal of {:.0f} %", times(count), spread,
                                                    100 * study.interval->relative)};
   if (count >= study.repeats.most)
-    return {EndKind::repeats_done, fmt::format("all {}{}", times(count), spread)};
+    return {EndKind::repeats_done, fmt::format("{}{}{}", count == 1 ? "" : "all ", times(count), spread)};
   if (count > 0 && study.cell_budget && seconds_spent(cell) >= base::to_seconds(*study.cell_budget))
     return {EndKind::budget_spent, fmt::format("{}{}: its budget of {} is spent", times(count), spread,
                                                base::format_duration(*study.cell_budget))};

@@ -12,6 +12,7 @@
 #include "lockstep/data/describe.h"
 #include "lockstep/lab/run_index.h"
 #include "lockstep/record/catalogue_input.h"
+#include "lockstep/record/catalogue_models.h"
 #include "lockstep/record/catalogue_resolve.h"
 
 namespace lockstep::cli {
@@ -24,6 +25,19 @@ constexpr base::Nanoseconds kLimit = std::chrono::minutes(1);
 constexpr double kFlopsPerCore = 25e9;
 constexpr double kParameterBytesPerStep = 20, kBytesPerSecond = 5e9;
 constexpr double kStepOverhead = 0.001, kStartSeconds = 1.2, kStartPerWorker = 0.5;
+
+// A model's arithmetic goes with the square of its width and with its depth, where it has such options.
+double share_of_default(const record::RunSpec& spec) {
+  double share = 1;
+  for (const record::ModelOption& option : record::model_entry(spec.model).options) {
+    const auto given = spec.model_options.find(std::string(option.name));
+    if (given == spec.model_options.end()) continue;
+    const double ratio = given->second / option.value;
+    if (option.name == "width") share *= ratio * ratio;
+    if (option.name == "depth") share *= ratio;
+  }
+  return share;
+}
 
 double samples_of(const record::RunSpec& spec) {
   constexpr double kUnknown = 10'000;
@@ -79,7 +93,7 @@ double RunEstimate::seconds_of(const record::RunSpec& spec, const std::string& h
   const auto cost = costs().find(spec.model);
   if (cost == costs().end()) return start + steps_of(spec) * kStepOverhead;
   const double pixels = static_cast<double>(record::input_shape(spec).pixels());
-  const double scale = cost->second.pixels > 0 ? pixels / cost->second.pixels : 1;
+  const double scale = share_of_default(spec) * (cost->second.pixels > 0 ? pixels / cost->second.pixels : 1);
   const double threads =
       workers * static_cast<double>(spec.threads.value_or(std::max<std::int64_t>(1, cores / spec.workers)));
   const double used = std::min(static_cast<double>(cores), threads);
