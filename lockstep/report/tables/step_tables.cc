@@ -1,4 +1,5 @@
 // Tables about where time, bytes and memory went.
+#include <algorithm>
 #include <map>
 
 #include "lockstep/predict/ring_cost.h"
@@ -34,6 +35,12 @@ std::optional<double> ring_bound(const GridCell& cell) {
 
 std::optional<Number> percent_of(std::optional<Number> share) {
   return share ? std::optional(scaled(*share, 100)) : std::nullopt;
+}
+
+bool is_memory_known(const Grid& grid) {
+  return std::any_of(grid.cells.begin(), grid.cells.end(), [](const GridCell& cell) {
+    return cell.status() == "out_of_memory" || figure(cell, "peak_bytes").has_value();
+  });
 }
 
 using MessageKey = std::tuple<std::string, std::string, std::string>;  // purpose, collective, link
