@@ -34,7 +34,7 @@ std::vector<record::RunRecord> repeated(const MadeRun& run, double noise);
 void add(std::vector<record::RunRecord>& records, std::vector<record::RunRecord> more);
 
 // A grid that has something for every table and chart: two strategies, batches 32 to 512, 1 to 8 workers,
-// memory, ledgers, link peaks, utilisation, a target; on one or two machines.
+// memory, ledgers, link peaks, utilisation, a target; on two machines a part of it on each.
 std::vector<record::RunRecord> rich_records(bool two_machines);
 
 // The study of B's table with its published figures and its false claim; records carry its cells.

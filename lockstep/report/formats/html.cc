@@ -36,7 +36,7 @@ std::string body_cell(const Table& table, std::size_t row, std::size_t column) {
   return element("td", attributes, text.empty() ? "<span aria-label=\"not known\">–</span>" : escape(text));
 }
 
-std::string table_html(const Table& table, const std::string& label, bool caption) {
+std::string table_html(const Table& table, const std::string& label) {
   std::string rows, head;
   for (std::size_t column = 0; column < table.columns.size(); ++column) head += head_cell(table, column);
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
@@ -45,11 +45,9 @@ std::string table_html(const Table& table, const std::string& label, bool captio
       rows += body_cell(table, row, column);
     rows += "</tr>\n";
   }
-  return element(
-             "div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", label}},
-             fmt::format("<table data-table=\"{}\">{}<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>",
-                         escape(table.name), caption ? "<caption>" + escape(table.title) + "</caption>" : "",
-                         head, rows)) +
+  return element("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", label}},
+                 fmt::format("<table data-table=\"{}\"><thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>",
+                             escape(table.name), head, rows)) +
          "\n";
 }
 
@@ -76,8 +74,7 @@ std::string figure_html(const Chart& chart, std::size_t number) {
          draw(chart, {id, false}) + legend_html(chart) +
          (chart.note.empty() ? "" : "<p class=\"note\">" + escape(chart.note) + "</p>\n") +
          "<details><summary>The numbers of this chart</summary>\n" +
-         table_html(table_of(chart), "numbers of: " + chart.title + fmt::format(" (figure {})", number + 1),
-                    false) +
+         table_html(table_of(chart), "numbers of: " + chart.title + fmt::format(" (figure {})", number + 1)) +
          "</details>\n</figure>\n";
 }
 
@@ -92,20 +89,29 @@ std::string evidence_html(const Paragraph& paragraph, bool open) {
                      open ? " open" : "", items);
 }
 
+std::string sentence_html(const Sentence& sentence) {
+  return fmt::format("<span{} data-finding=\"{}\">{}</span>\n",
+                     sentence.finding.starts_with("try-") ? " class=\"try\"" : "", escape(sentence.finding),
+                     escape(sentence.text));
+}
+
+// Each finding on its own, with what to try about it.
 std::string paragraph_html(const Paragraph& paragraph, bool explain) {
   std::string text;
-  for (const Sentence& sentence : paragraph.sentences)
-    text += fmt::format("<span{} data-finding=\"{}\">{}</span>\n",
-                        sentence.finding.starts_with("try-") ? " class=\"try\"" : "",
-                        escape(sentence.finding), escape(sentence.text));
+  for (const Sentence& sentence : paragraph.sentences) {
+    const bool goes_on = sentence.finding.starts_with("try-") || sentence.finding.starts_with("grew-") ||
+                         sentence.finding == "all-well";
+    if (!goes_on || text.empty()) text += text.empty() ? "<p>" : "</p>\n<p>";
+    text += sentence_html(sentence);
+  }
   const std::string question = paragraph.question.empty() ? "What else the figures say" : paragraph.question;
-  return tag("h2", question) + "<p>" + text + "</p>\n" + evidence_html(paragraph, explain);
+  return tag("h2", question) + text + "</p>\n" + evidence_html(paragraph, explain);
 }
 
 std::string tables_html(const Report& report) {
   std::string html;
   for (const Table& table : report.tables) {
-    html += table_html(table, table.title, true);
+    html += tag("h3", table.title) + table_html(table, table.title);
     if (!table.note.empty()) html += "<p class=\"note\">" + escape(table.note) + "</p>\n";
   }
   return html.empty() ? "" : "<h2>Tables</h2>\n" + html;

@@ -13,8 +13,9 @@ header,main,footer{max-width:1240px;margin:0 auto;padding:0 16px}
 header{padding-top:16px}
 h1{font-size:1.6rem;line-height:1.2;margin:.4em 0}
 h2{font-size:1.2rem;line-height:1.3;margin:1.6em 0 .5em}
-h3{font-size:1rem;line-height:1.3;margin:0 0 .3em}
-h1,h2,h3,p,li,dt,dd,caption{overflow-wrap:anywhere}
+h3{font-size:1rem;line-height:1.3;margin:1.2em 0 .3em}
+figcaption h3{margin-top:0}
+h1,h2,h3,p,li,dt,dd{overflow-wrap:anywhere}
 p{max-width:75ch;margin:.5em 0}
 .cut{border-left:4px solid var(--s1);padding:.3em .8em;margin:0}
 .note{color:var(--soft);font-size:.875rem}
@@ -32,7 +33,6 @@ figure{margin:0;min-width:0;max-width:460px;break-inside:avoid}
 .hidden-series{display:none}
 .scroll{overflow-x:auto;max-width:100%;margin:.5em 0}
 table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}
-caption{text-align:left;font-weight:600;padding:.3em 0}
 th,td{padding:.25em .6em;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;white-space:nowrap}
 th{font-weight:600}
 thead th{border-bottom:2px solid var(--soft)}

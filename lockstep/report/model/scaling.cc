@@ -72,6 +72,7 @@ std::string family_label(const Grid& grid, const GridCell& cell, Scaling scaling
 
 ScalingStep step_against(const GridCell& cell, const GridCell& one) {
   ScalingStep step{&cell, std::nullopt, std::nullopt};
+  if (&cell == &one) return {&cell, Number{1, {}}, Number{1, {}}};
   const auto speed = figure(cell, "samples_per_second"), base = figure(one, "samples_per_second");
   if (speed && base) step.speedup = quotient(*speed, *base);
   if (step.speedup) step.efficiency = scaled(*step.speedup, 1.0 / cell.workers);

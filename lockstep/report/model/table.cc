@@ -6,12 +6,13 @@
 namespace lockstep::report {
 
 DisplayUnit Table::unit_of(std::size_t column) const {
-  if (columns[column].exact) return {1, columns[column].unit};
+  const TableColumn& described = columns[column];
+  if (described.exact || described.as_given || !described.published_by.empty()) return {1, described.unit};
   double largest = 0;
   for (const auto& row : rows)
     if (const auto& number = row[column].number; number && std::isfinite(number->value))
       largest = std::max(largest, std::abs(number->value));
-  return display_unit(columns[column].unit, largest);
+  return display_unit(described.unit, largest);
 }
 
 std::string Table::heading_of(std::size_t column) const {
@@ -24,6 +25,9 @@ std::string Table::heading_of(std::size_t column) const {
 
 std::string Table::text_of(std::size_t row, std::size_t column) const {
   const TableValue& cell = rows[row][column];
+  // Somebody else's digits are not rounded.
+  if (cell.number && !columns[column].published_by.empty() && !columns[column].exact)
+    return exact_text(cell.number->value);
   return cell.number ? display(*cell.number, unit_of(column), columns[column].exact) : cell.text;
 }
 

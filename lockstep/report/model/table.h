@@ -17,6 +17,7 @@ struct TableColumn {
   bool exact = false;             // shown with all digits
   std::string definition = {};    // where the heading alone could mislead
   std::string published_by = {};  // the source, where the figures are somebody else's
+  bool as_given = false;          // shown in its base unit, so that it can be held against a published one
 };
 
 struct TableValue {

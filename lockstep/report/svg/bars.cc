@@ -12,7 +12,7 @@
 namespace lockstep::report {
 namespace {
 
-constexpr double kLeft = 8, kRight = 30, kLine = 15, kBar = 12, kGap = 8;
+constexpr double kTop = 4, kLeft = 8, kRight = 30, kLine = 15, kBar = 12, kGap = 8;
 
 struct Rows {
   std::vector<std::vector<std::string>> names;  // of each category, broken into lines
@@ -27,7 +27,7 @@ double bars_height(const Chart& chart) {
 
 Rows lay_out(const Chart& chart) {
   Rows rows;
-  double y = 22;
+  double y = kTop;
   for (const std::string& category : chart.x.categories) {
     rows.names.push_back(wrap(category, kChartWidth - kLeft - kRight));
     rows.tops.push_back(y);
@@ -106,17 +106,17 @@ std::string draw_category(const Chart& chart, const Scale& scale, std::size_t ca
 
 std::string draw_ticks(const Chart& chart, const Scale& scale, double bottom) {
   const DisplayUnit unit = display_unit(chart.y.unit, scale.high);
-  std::string body = text_element(4, 14, axis_title(chart.y, unit), "start", "label");
+  std::string body = text_element(kChartWidth - 8, bottom + 31, axis_title(chart.y, unit), "end", "label");
   for (const Tick& tick : ticks_for(scale, unit, true, {})) {
     const double x = scale.at(tick.value);
-    body += line_element(x, 22, x, bottom, "grid") + element("text",
-                                                             {{"x", pixels(x)},
-                                                              {"y", pixels(bottom + 14)},
-                                                              {"text-anchor", x < 30 ? "start" : "middle"},
-                                                              {"class", "tick"},
-                                                              {"data-tick-y", exact_text(tick.value)},
-                                                              {"data-at", pixels(x)}},
-                                                             escape(tick.text));
+    body += line_element(x, kTop, x, bottom, "grid") + element("text",
+                                                               {{"x", pixels(x)},
+                                                                {"y", pixels(bottom + 14)},
+                                                                {"text-anchor", x < 30 ? "start" : "middle"},
+                                                                {"class", "tick"},
+                                                                {"data-tick-y", exact_text(tick.value)},
+                                                                {"data-at", pixels(x)}},
+                                                               escape(tick.text));
   }
   return body;
 }
@@ -126,7 +126,7 @@ std::string draw_ticks(const Chart& chart, const Scale& scale, double bottom) {
 Drawing draw_bars(const Chart& chart) {
   const Rows rows = lay_out(chart);
   const Scale scale = make_scale(chart);
-  Drawing drawing{draw_ticks(chart, scale, rows.bottom), rows.bottom + 22};
+  Drawing drawing{draw_ticks(chart, scale, rows.bottom), rows.bottom + 38};
   for (std::size_t i = 0; i < rows.names.size(); ++i) {
     double y = rows.tops[i];
     for (const std::string& line : rows.names[i]) {
@@ -136,7 +136,7 @@ Drawing draw_bars(const Chart& chart) {
     drawing.body += draw_category(chart, scale, i, y);
   }
   for (const ChartRule& rule : chart.rules)
-    drawing.body += line_element(scale.at(rule.value), 22, scale.at(rule.value), rows.bottom, "rule");
+    drawing.body += line_element(scale.at(rule.value), kTop, scale.at(rule.value), rows.bottom, "rule");
   return drawing;
 }
 

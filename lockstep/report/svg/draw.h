@@ -19,7 +19,7 @@ std::string draw(const Chart& chart, const DrawOptions& options);
 std::string chart_style(const std::string& root);
 
 // Drawn for the width of a telephone; wider pages set several side by side.
-inline constexpr double kChartWidth = 400;
+inline constexpr double kChartWidth = 340;
 inline constexpr int kSeriesColors = 8;
 
 // What is to be drawn inside the frame, and how high it came out.

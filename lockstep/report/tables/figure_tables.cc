@@ -1,4 +1,5 @@
 // Tables whose columns are figures of run_figures.h, one row a cell.
+#include <algorithm>
 #include <string_view>
 
 #include "lockstep/base/text.h"
@@ -88,6 +89,10 @@ Table minutes_table(const Subject& subject) {
   table.note =
       "The whole job runs from the command to its end; launch, load and validation do not shrink with "
       "workers.";
+  const bool known =
+      std::any_of(subject.grid.cells.begin(), subject.grid.cells.end(),
+                  [](const GridCell& cell) { return figure(cell, "total_seconds").has_value(); });
+  if (!known) table.rows.clear();
   return table;
 }
 

@@ -72,6 +72,7 @@ std::vector<TableColumn> published_columns(const lab::Study& study, const std::v
     if (column.figure.empty()) continue;
     columns.push_back(figure_column(column.figure, "ours: " + column.name, whole));
     columns.back().key = "ours:" + column.name;
+    columns.back().as_given = true;
   }
   columns.push_back({"cell", "our cell"});
   return columns;

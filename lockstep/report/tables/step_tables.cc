@@ -1,4 +1,5 @@
 // Tables about where time, bytes and memory went.
+#include <algorithm>
 #include <map>
 
 #include "lockstep/predict/ring_cost.h"

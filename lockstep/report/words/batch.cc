@@ -11,7 +11,7 @@
 namespace lockstep::report {
 namespace {
 
-constexpr std::size_t kMostLadders = 4;
+constexpr std::size_t kMostLadders = 2;
 
 std::string of_ladder(const BatchLadder& ladder) {
   return ladder.label.empty() ? "" : " with " + ladder.label;

@@ -50,12 +50,11 @@ Sentence speed_sentence(const ScalingFamily& family, const ScalingStep& step, st
   return {faster ? "faster" : "slower", text, std::move(rests)};
 }
 
-Sentence well_sentence(const ScalingFamily& family, const ScalingStep& step) {
+Sentence well_sentence(const ScalingStep& step) {
   return {"all-well",
-          fmt::format(
-              "For {}, scaling is good: {} efficiency at {} workers, and neither data, stragglers nor "
-              "communication take {} of the step. More workers are worth trying.",
-              family_name(family), percent(step.efficiency->value), step.cell->workers, percent(kBoundShare)),
+          fmt::format("Scaling is good there: {} efficiency at {} workers, and neither data, stragglers nor "
+                      "communication take {} of the step. More workers are worth trying.",
+                      percent(step.efficiency->value), step.cell->workers, percent(kBoundShare)),
           {evidence("efficiency", *step.cell, *step.efficiency)}};
 }
 
@@ -84,7 +83,7 @@ void add_family(Sentences& sentences, const ScalingFamily& family) {
                      step.cell->label),
          {evidence("workers", *step.cell, step.cell->workers)}});
   if (causes.empty() && step.efficiency->value >= kWellEfficiency)
-    causes.push_back(well_sentence(family, step));
+    causes.push_back(well_sentence(step));
   else
     append(sentences, growth_of(one, *step.cell));
   append(sentences, std::move(causes));

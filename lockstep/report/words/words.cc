@@ -60,35 +60,37 @@ Sentences sentences_of(Topic topic, const Subject& subject) {
   return {};
 }
 
-// Several cells may give the same advice.
-Sentences without_repeats(Sentences sentences) {
-  std::set<std::string> said;
-  std::erase_if(sentences, [&](const Sentence& sentence) { return !said.insert(sentence.text).second; });
-  return sentences;
-}
-
 constexpr std::array kTopics = {Topic::speed,   Topic::bytes,      Topic::memory,   Topic::quality,
                                 Topic::targets, Topic::projection, Topic::published};
 
 using Told = std::map<Topic, Sentences>;
 
-// Each sentence is said once: where the first question asks for it.
-Paragraph answer(const std::string& question, Told& told) {
-  Paragraph paragraph{question, {}};
-  for (const Topic topic : topics_of(question)) {
-    Sentences& sentences = told[topic];
-    std::move(sentences.begin(), sentences.end(), std::back_inserter(paragraph.sentences));
-    sentences.clear();
-  }
-  return paragraph;
-}
+// Each sentence is said once: where the first question asks for it. So is advice that several findings share.
+class Teller {
+ public:
+  explicit Teller(Told told) : told_(std::move(told)) {}
 
-Paragraph rest_of(Told& told) {
-  Paragraph paragraph;
-  for (auto& [topic, sentences] : told)
-    std::move(sentences.begin(), sentences.end(), std::back_inserter(paragraph.sentences));
-  return paragraph;
-}
+  Paragraph answer(const std::string& question) {
+    Paragraph paragraph{question, {}};
+    for (const Topic topic : topics_of(question)) tell(topic, paragraph);
+    return paragraph;
+  }
+  Paragraph rest() {
+    Paragraph paragraph;
+    for (const Topic topic : kTopics) tell(topic, paragraph);
+    return paragraph;
+  }
+
+ private:
+  void tell(Topic topic, Paragraph& paragraph) {
+    for (Sentence& sentence : told_[topic])
+      if (said_.insert(sentence.text).second) paragraph.sentences.push_back(std::move(sentence));
+    told_[topic].clear();
+  }
+
+  Told told_;
+  std::set<std::string> said_;
+};
 
 }  // namespace
 
@@ -105,16 +107,17 @@ std::vector<Topic> topics_of(const std::string& question) {
 
 std::vector<Paragraph> words_of(const Subject& subject) {
   Told told;
-  for (const Topic topic : kTopics) told[topic] = without_repeats(sentences_of(topic, subject));
+  for (const Topic topic : kTopics) told[topic] = sentences_of(topic, subject);
+  Teller teller(std::move(told));
   std::vector<Paragraph> paragraphs;
   if (subject.study != nullptr)
-    for (const std::string& question : subject.study->questions) {
-      paragraphs.push_back(answer(question, told));
-      if (!paragraphs.back().sentences.empty()) continue;
-      paragraphs.back().sentences.push_back(
+    for (const std::string& question : subject.study->questions)
+      paragraphs.push_back(teller.answer(question));
+  for (Paragraph& paragraph : paragraphs)
+    if (paragraph.sentences.empty())
+      paragraph.sentences.push_back(
           {"no-figures", "The records say nothing further about this; see the tables and charts.", {}});
-    }
-  if (Paragraph rest = rest_of(told); !rest.sentences.empty()) paragraphs.push_back(std::move(rest));
+  if (Paragraph rest = teller.rest(); !rest.sentences.empty()) paragraphs.push_back(std::move(rest));
   return paragraphs;
 }
 

@@ -12,7 +12,8 @@ import tempfile
 import time
 import urllib.request
 
-REQUEST_SECONDS = 120
+REQUEST_SECONDS = 330
+SCRIPT_SECONDS = 300
 
 
 def missing_programs():
@@ -66,7 +67,7 @@ class Browser:
     def _open_session(self):
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                      "--disable-background-networking", f"--user-data-dir={self.profile.name}"]
-        options = {"browserName": "chrome", "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+        options = {"browserName": "chrome", "timeouts": {"script": 1000 * SCRIPT_SECONDS}, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
                    "goog:chromeOptions": {"args": arguments}}
         return self._call("POST", "/session", {"capabilities": {"alwaysMatch": options}})["sessionId"]
 
