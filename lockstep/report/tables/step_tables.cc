@@ -169,6 +169,7 @@ Table memory_table(const Subject& subject) {
   table.columns.push_back({"cap_bytes", "cap", "B"});
   for (const std::string_view use : kMemoryUses)
     table.columns.push_back({std::string(use) + "_bytes", std::string(use), "B"});
+  if (!is_memory_known(subject.grid)) return table;
   for (const GridCell& cell : subject.grid.cells) {
     std::vector<TableValue> row = point_values(subject.grid, cell);
     row.insert(row.end(), {word(cell.status()), value(figure(cell, "peak_bytes")), value(memory_cap(cell))});
