@@ -37,6 +37,12 @@ std::optional<Number> percent_of(std::optional<Number> share) {
   return share ? std::optional(scaled(*share, 100)) : std::nullopt;
 }
 
+bool is_memory_known(const Grid& grid) {
+  return std::any_of(grid.cells.begin(), grid.cells.end(), [](const GridCell& cell) {
+    return cell.status() == "out_of_memory" || figure(cell, "peak_bytes").has_value();
+  });
+}
+
 using MessageKey = std::tuple<std::string, std::string, std::string>;  // purpose, collective, link
 struct MessageTotals {
   double payload = 0, wire = 0, messages = 0, busy = 0;

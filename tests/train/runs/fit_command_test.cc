@@ -10,7 +10,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kModel = "--model deepwide --model-options width=32,depth=8 --data digits --optimizer adam ";
+const std::string kModel =
+    "--model deepwide --model-options width=32,depth=8 --data digits --optimizer adam ";
 const std::string kCap = "--device-memory 12MiB ";
 
 nlohmann::json fit(const std::string& arguments) {
