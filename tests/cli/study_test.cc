@@ -67,9 +67,13 @@ TEST_F(StudyRun, failed_runs_do_not_end_a_study_and_are_tried_again) {
 
 TEST_F(StudyRun, a_signal_ends_it_with_a_word_about_resuming) {
   write(good);
-  const ProgramRun run = run_shell(setting("wait") + "timeout --signal=INT 4 " + program() + " study '" +
-                                       file().string() + "' --progress none",
-                                   60);
+  // Not SIGINT: a shell that is not for people starts what it puts into the background with it ignored.
+  const ProgramRun run =
+      run_shell(setting("wait") + program() + " study '" + file().string() +
+                    "' --progress none & study=$!\n" + "until grep -qs step '" + (store / "runs").string() +
+                    "'/*/rank0.jsonl; do sleep 0.1; done\n" + "kill -TERM $study; wait $study",
+                120);
+  EXPECT_EQ(run.exit_code, 143);
   EXPECT_THAT(run.out, HasSubstr("--resume goes on"));
   EXPECT_THAT(study("--resume").out, HasSubstr("4 runs now"));
 }
