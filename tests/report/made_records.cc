@@ -83,7 +83,7 @@ void add_ranks(RunRecord& record, const MadeRun& run) {
     record::RankFigures figures;
     figures.rank = rank;
     figures.split_seconds = split_of(run, rank == run.slow_rank ? 2 : 1);
-    figures.peer_wait_seconds = rank == run.slow_rank ? 0 : run.peer_wait;
+    figures.peer_wait_seconds = rank == run.slow_rank ? run.slow_rank_wait : run.peer_wait;
     record.per_rank.push_back(figures);
   }
 }

@@ -19,7 +19,8 @@ struct MadeRun {
          optimizer = 0.001;  // seconds a step
   double peer_wait = 0;      // of rank 0
   double busy = 0.002;
-  int slow_rank = -1;  // whose own work takes twice as long
+  int slow_rank = -1;         // whose own work takes twice as long
+  double slow_rank_wait = 0;  // how long it waits for peers itself
   std::vector<double> losses = {0.9, 0.5, 0.3};
   double speed_factor = 1;  // multiplies the samples per second: noise between repeats
   int repeat = 1;

@@ -76,6 +76,16 @@ TEST(Words, AStragglerIsNamedByItsRankAndNotTakenForASlowLink) {
   EXPECT_THAT(text_of_finding(report, "straggler"), HasSubstr("rank 2"));
 }
 
+TEST(Words, ASlowRankThatWaitsAsLongAsTheOthersIsNoStraggler) {
+  MadeRun four;
+  four.slow_rank = 2;
+  four.slow_rank_wait = 0.028;
+  four.exposed = 0.031;
+  four.peer_wait = 0.030;
+  four.busy = 0.035;
+  expect_only_cause(one_against_four(four), "uneven-ranks");
+}
+
 TEST(Words, RanksThatWaitWithoutASlowOneAreCalledUneven) {
   MadeRun four;
   four.exposed = 0.031;

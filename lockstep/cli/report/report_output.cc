@@ -6,7 +6,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
-#include "lockstep/lab/atomic_file.h"
+#include "lockstep/measure/whole_file.h"
 #include "lockstep/report/svg/draw.h"
 
 namespace lockstep::cli {
@@ -32,6 +32,10 @@ std::string text_of(const Report& report, const ReportOutput& output, const std:
   return report::terminal_of(report, options);
 }
 
+void write_text(const fs::path& file, const std::string& text) {
+  measure::write_whole_file(file, [&text](std::ostream& out) { out << text; });
+}
+
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -44,14 +48,14 @@ void write_charts(const Report& report, const fs::path& folder) {
   make_folder(folder);
   const std::vector<std::string> names = report::file_names(report.charts);
   for (std::size_t i = 0; i < names.size(); ++i)
-    lab::write_atomically(folder / (names[i] + ".svg"), report::draw(report.charts[i], {names[i], true}));
+    write_text(folder / (names[i] + ".svg"), report::draw(report.charts[i], {names[i], true}));
 }
 
 void write_tables(const Report& report, const fs::path& folder) {
   make_folder(folder);
   const std::vector<std::string> names = report::file_names(report.tables);
   for (std::size_t i = 0; i < names.size(); ++i)
-    lab::write_atomically(folder / (names[i] + ".csv"), report::csv_of(report.tables[i]));
+    write_text(folder / (names[i] + ".csv"), report::csv_of(report.tables[i]));
 }
 
 std::string only_chart(const Report& report) {
@@ -70,16 +74,16 @@ bool is_folder(const fs::path& path) {
 void write_markdown(const Report& report, const ReportOutput& output) {
   const std::string folder = output.path->stem().string() + "_charts";
   write_charts(report, output.path->parent_path() / folder);
-  lab::write_atomically(*output.path, text_of(report, output, folder));
+  write_text(*output.path, text_of(report, output, folder));
 }
 
 void write_files(const Report& report, const ReportOutput& output) {
   if (output.format == "svg")
     return is_folder(*output.path) ? write_charts(report, *output.path)
-                                   : lab::write_atomically(*output.path, only_chart(report));
+                                   : write_text(*output.path, only_chart(report));
   if (output.format == "csv" && is_folder(*output.path)) return write_tables(report, *output.path);
   if (output.format == "md") return write_markdown(report, output);
-  lab::write_atomically(*output.path, text_of(report, output, ""));
+  write_text(*output.path, text_of(report, output, ""));
 }
 
 }  // namespace

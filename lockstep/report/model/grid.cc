@@ -18,11 +18,32 @@ using record::RunRecord;
 
 constexpr const char* kMachineAxis = "machine";
 
-std::set<std::string> machines_of(const std::vector<RunRecord>& records) {
-  std::set<std::string> machines;
-  for (const RunRecord& record : records) machines.insert(machine_text(record));
-  return machines;
-}
+// What each machine is called on its axis: its host, or all that is known where hosts do not tell them apart.
+class MachineNames {
+ public:
+  explicit MachineNames(const std::vector<RunRecord>& records) {
+    std::set<std::string> hosts;
+    for (const RunRecord& record : records) {
+      machines_.insert(machine_text(record));
+      hosts.insert(host_of(record));
+    }
+    by_host_ = hosts.size() == machines_.size();
+    for (const RunRecord& record : records) names_.insert(name_of(record));
+  }
+  std::string name_of(const RunRecord& record) const {
+    return by_host_ ? host_of(record) : machine_text(record);
+  }
+  bool several() const { return machines_.size() > 1; }
+  const std::set<std::string>& all() const { return names_; }
+
+ private:
+  static std::string host_of(const RunRecord& record) {
+    return record.machine.is_object() ? record.machine.value("host", "unknown host") : "unknown host";
+  }
+
+  std::set<std::string> machines_, names_;
+  bool by_host_ = true;
+};
 
 std::string name_of(const std::vector<AxisPoint>& point) {
   std::string name;
@@ -31,7 +52,7 @@ std::string name_of(const std::vector<AxisPoint>& point) {
 }
 
 // The cells of a study, empty yet, for each machine.
-std::vector<GridCell> study_cells(const lab::Study& study, const std::set<std::string>& machines) {
+std::vector<GridCell> study_cells(const lab::Study& study, const MachineNames& machines) {
   std::vector<GridCell> cells;
   for (const lab::Cell& planned : lab::cells_of(study)) {
     GridCell cell;
@@ -39,11 +60,11 @@ std::vector<GridCell> study_cells(const lab::Study& study, const std::set<std::s
     cell.point = planned.point;
     cell.workers = static_cast<int>(planned.spec.workers);
     cell.strong = planned.spec.global_batch.has_value();
-    if (machines.size() < 2) {
+    if (!machines.several()) {
       cells.push_back(cell);
       continue;
     }
-    for (const std::string& machine : machines) {
+    for (const std::string& machine : machines.all()) {
       cells.push_back(cell);
       cells.back().point.push_back({kMachineAxis, machine});
     }
@@ -59,15 +80,15 @@ void take(GridCell& cell, RunRecord record) {
   (record.status == "finished" ? cell.runs : cell.others).push_back(std::move(record));
 }
 
-bool belongs(const GridCell& cell, const RunRecord& record) {
+bool belongs(const GridCell& cell, const RunRecord& record, const MachineNames& machines) {
   const std::string machine = cell.at(kMachineAxis);
-  return cell.name == record.cell.value_or("") && (machine.empty() || machine == machine_text(record));
+  return cell.name == record.cell.value_or("") && (machine.empty() || machine == machines.name_of(record));
 }
 
-void fill(Grid& grid, std::vector<RunRecord> records) {
+void fill(Grid& grid, const MachineNames& machines, std::vector<RunRecord> records) {
   for (RunRecord& record : records) {
     const auto found = std::find_if(grid.cells.begin(), grid.cells.end(),
-                                    [&](const GridCell& cell) { return belongs(cell, record); });
+                                    [&](const GridCell& cell) { return belongs(cell, record, machines); });
     if (found == grid.cells.end())
       grid.warnings.push_back(fmt::format("run {} is of cell '{}', which the study does not have: left out.",
                                           record.id, record.cell.value_or("")));
@@ -77,16 +98,15 @@ void fill(Grid& grid, std::vector<RunRecord> records) {
 }
 
 std::vector<AxisPoint> point_of(const RunRecord& record, const std::vector<std::string>& fields,
-                                bool machines) {
+                                const MachineNames& machines) {
   std::vector<AxisPoint> point;
   for (const std::string& field : fields) point.push_back({field, field_text(record, field)});
-  if (machines) point.push_back({kMachineAxis, machine_text(record)});
+  if (machines.several()) point.push_back({kMachineAxis, machines.name_of(record)});
   return point;
 }
 
-void group(Grid& grid, std::vector<RunRecord> records) {
+void group(Grid& grid, const MachineNames& machines, std::vector<RunRecord> records) {
   const std::vector<std::string> fields = differing_fields(records);
-  const bool machines = machines_of(records).size() > 1;
   for (RunRecord& record : records) {
     const std::vector<AxisPoint> point = point_of(record, fields, machines);
     auto found = std::find_if(grid.cells.begin(), grid.cells.end(),
@@ -163,11 +183,12 @@ const GridAxis* Grid::find_axis(std::string_view name) const {
 
 Grid make_grid(const lab::Study* study, const std::vector<CellNote>& notes, std::vector<RunRecord> records) {
   Grid grid;
+  const MachineNames machines(records);
   if (study != nullptr) {
-    grid.cells = study_cells(*study, machines_of(records));
-    fill(grid, std::move(records));
+    grid.cells = study_cells(*study, machines);
+    fill(grid, machines, std::move(records));
   } else {
-    group(grid, std::move(records));
+    group(grid, machines, std::move(records));
   }
   grid.axes = axes_of(grid.cells, study != nullptr);
   if (study == nullptr) sort_cells(grid);

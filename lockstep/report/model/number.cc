@@ -9,13 +9,16 @@ namespace lockstep::report {
 
 std::optional<Number> estimate(std::span<const double> samples) {
   if (samples.empty()) return std::nullopt;
+  constexpr std::size_t kEnoughForMedian = 6;
   Number number;
   number.value = base::median(samples);
   number.repeats = static_cast<int>(samples.size());
   number.samples.assign(samples.begin(), samples.end());
-  constexpr std::size_t kEnoughForMedian = 6;
   number.interval = samples.size() < kEnoughForMedian ? lab::mean_interval_95(samples)
                                                       : std::optional(base::median_interval_95(samples));
+  // Student's t knows of no bounds; times, bytes and losses have one.
+  if (number.interval && *std::min_element(samples.begin(), samples.end()) >= 0)
+    number.interval->low = std::max(0.0, number.interval->low);
   return number;
 }
 

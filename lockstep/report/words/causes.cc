@@ -36,8 +36,15 @@ struct SlowRank {
   double others_seconds = 0;  // the median of the rest
 };
 
-// The rank that takes clearly longer than the others; by the first repeat.
-std::optional<SlowRank> slow_rank(const GridCell& cell) {
+double peer_wait_of(const GridCell& cell, int rank) {
+  for (const record::RankFigures& figures : cell.runs.front().per_rank)
+    if (figures.rank == rank) return figures.peer_wait_seconds.value_or(0);
+  return 0;
+}
+
+// The rank that takes clearly longer than the others and waits for them much less than they for it
+// (`longest_wait`); by the first repeat.
+std::optional<SlowRank> slow_rank(const GridCell& cell, double longest_wait) {
   std::vector<std::pair<double, int>> own;
   for (const record::RankFigures& rank : cell.runs.front().per_rank)
     if (const auto seconds = own_seconds(rank)) own.emplace_back(*seconds, rank.rank);
@@ -46,7 +53,8 @@ std::optional<SlowRank> slow_rank(const GridCell& cell) {
   std::vector<double> others;
   for (std::size_t i = 0; i + 1 < own.size(); ++i) others.push_back(own[i].first);
   const double median = base::median(others);
-  if (own.back().first < kSlowRank * median) return std::nullopt;
+  if (own.back().first < kSlowRank * median || peer_wait_of(cell, own.back().second) > longest_wait / 2)
+    return std::nullopt;
   return SlowRank{own.back().second, own.back().first, median};
 }
 
@@ -82,7 +90,7 @@ void add_straggler(Sentences& sentences, const GridCell& cell, double step) {
   if (wait < kBoundShare * step) return;
   std::vector<Evidence> rests = {evidence("peer_wait_seconds, the longest of any rank", cell, wait, "s"),
                                  step_evidence(cell)};
-  const auto slow = slow_rank(cell);
+  const auto slow = slow_rank(cell, wait);
   if (!slow) {
     sentences.push_back(
         {"uneven-ranks",

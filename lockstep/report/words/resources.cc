@@ -46,10 +46,11 @@ void add_wire(Sentences& sentences, const GridCell& cell) {
   const double ring = 2.0 * (cell.workers - 1) / cell.workers;
   sentences.push_back(
       {wire_is_estimated(cell, "gradient") ? "wire-estimated" : "wire",
-       fmt::format("For each payload byte of gradients a rank sent {} bytes{}; a ring of {} ranks needs {}.",
-                   display_number(per_rank),
-                   wire_is_estimated(cell, "gradient") ? " (estimated: the library hides it)" : "",
-                   cell.workers, display_number(ring)),
+       fmt::format(
+           "For each payload byte of gradients a rank sent {} on the wire{}; a ring of {} ranks needs {}.",
+           display_number(per_rank),
+           wire_is_estimated(cell, "gradient") ? " (estimated: the library hides it)" : "", cell.workers,
+           display_number(ring)),
        {evidence("ledger[gradient].wire_bytes, all ranks", cell, *wire, "B"),
         evidence("ledger[gradient].payload_bytes", cell, *payload, "B")}});
 }

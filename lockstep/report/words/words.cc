@@ -117,7 +117,9 @@ std::vector<Paragraph> words_of(const Subject& subject) {
     if (paragraph.sentences.empty())
       paragraph.sentences.push_back(
           {"no-figures", "The records say nothing further about this; see the tables and charts.", {}});
-  if (Paragraph rest = teller.rest(); !rest.sentences.empty()) paragraphs.push_back(std::move(rest));
+  Paragraph rest = teller.rest();
+  if (paragraphs.empty()) rest.question = "What do the figures say?";
+  if (!rest.sentences.empty()) paragraphs.push_back(std::move(rest));
   return paragraphs;
 }
 
