@@ -107,11 +107,45 @@ class BareStepTimer final : public StepTimer {
   void begin_step(std::int64_t step) override { clock_.begin(step, base::now()); }
   void enter(Span, Purpose) override {}
   void leave() override {}
-  void end_step() override { clock_.end(base::now()); }
+  void end_step() override {
+    clock_.split().divided = false;
+    clock_.end(base::now());
+  }
   std::vector<StepSplit> take(bool) override { return clock_.take(); }
 
  private:
   StepClock clock_;
+};
+
+class TurnsStepTimer final : public StepTimer {
+ public:
+  TurnsStepTimer(std::unique_ptr<StepTimer> full, std::int64_t turn) : full_(std::move(full)), turn_(turn) {}
+
+  void begin_step(std::int64_t step) override {
+    step_ = step;
+    current().begin_step(step);
+  }
+  void enter(Span span, Purpose purpose) override { current().enter(span, purpose); }
+  void leave() override { current().leave(); }
+  void end_step() override {
+    current().end_step();
+    ++step_;
+    if (step_ % turn_ == 0) current().begin_step(step_);
+  }
+  std::vector<StepSplit> take(bool wait_for_all) override {
+    std::vector<StepSplit> splits = full_->take(wait_for_all);
+    const std::vector<StepSplit> bare = bare_.take(wait_for_all);
+    splits.insert(splits.end(), bare.begin(), bare.end());
+    return splits;
+  }
+
+ private:
+  StepTimer& current() { return measured_in_turn(step_, turn_) ? *full_ : bare_; }
+
+  std::unique_ptr<StepTimer> full_;
+  BareStepTimer bare_;
+  std::int64_t turn_;
+  std::int64_t step_ = 0;
 };
 
 }  // namespace
@@ -130,6 +164,14 @@ std::unique_ptr<StepTimer> host_step_timer(SpanListener* listener) {
 
 std::unique_ptr<StepTimer> bare_step_timer() {
   return std::make_unique<BareStepTimer>();
+}
+
+bool measured_in_turn(std::int64_t step, std::int64_t turn) {
+  return turn == 0 || step / turn % 2 == 0;
+}
+
+std::unique_ptr<StepTimer> turns_step_timer(std::unique_ptr<StepTimer> full, std::int64_t turn) {
+  return std::make_unique<TurnsStepTimer>(std::move(full), turn);
 }
 
 }  // namespace lockstep::measure

@@ -75,4 +75,10 @@ std::unique_ptr<StepTimer> host_step_timer(SpanListener* listener = nullptr);
 // Knows the length of a step and nothing else: what measuring is compared with.
 std::unique_ptr<StepTimer> bare_step_timer();
 
+// Whether a step is measured when measuring rests in every second block of `turn` steps (0: it never rests).
+bool measured_in_turn(std::int64_t step, std::int64_t turn);
+// Measures with `full` in the first `turn` steps, not at all in the next, and so on: both kinds of steps in
+// one run, for who wants to know what measuring costs.
+std::unique_ptr<StepTimer> turns_step_timer(std::unique_ptr<StepTimer> full, std::int64_t turn);
+
 }  // namespace lockstep::measure

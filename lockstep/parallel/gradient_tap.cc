@@ -8,36 +8,41 @@
 namespace lockstep::parallel {
 namespace {
 
-using OnReady = std::shared_ptr<std::function<void(std::size_t)>>;
-
 class ReadyHook : public torch::autograd::FunctionPostHook {
  public:
-  ReadyHook(OnReady on_ready, std::size_t parameter)
-      : on_ready_(std::move(on_ready)), parameter_(parameter) {}
+  ReadyHook(std::shared_ptr<GradientTap::Listener> listener, std::size_t parameter)
+      : listener_(std::move(listener)), parameter_(parameter) {}
   torch::autograd::variable_list operator()(const torch::autograd::variable_list& outputs,
                                             const torch::autograd::variable_list&) override {
-    if (*on_ready_) (*on_ready_)(parameter_);
+    listener_->call(parameter_);
     return outputs;
   }
 
  private:
-  OnReady on_ready_;
+  std::shared_ptr<GradientTap::Listener> listener_;
   std::size_t parameter_;
 };
 
 }  // namespace
 
+void GradientTap::Listener::call(std::size_t parameter) {
+  const std::lock_guard lock(mutex);
+  if (on_ready) on_ready(parameter);
+}
+
 GradientTap::GradientTap(const std::vector<at::Tensor>& parameters, std::function<void(std::size_t)> on_ready)
-    : on_ready_(std::make_shared<std::function<void(std::size_t)>>(std::move(on_ready))) {
+    : listener_(std::make_shared<Listener>()) {
+  listener_->on_ready = std::move(on_ready);
   for (std::size_t index = 0; index < parameters.size(); ++index) {
     accumulators_.push_back(torch::autograd::impl::grad_accumulator(parameters[index]));
-    accumulators_.back()->add_post_hook(std::make_unique<ReadyHook>(on_ready_, index));
+    accumulators_.back()->add_post_hook(std::make_unique<ReadyHook>(listener_, index));
   }
 }
 
 // A graph that is still alive may keep an accumulator: its hook must not call what is gone.
 GradientTap::~GradientTap() {
-  *on_ready_ = nullptr;
+  const std::lock_guard lock(listener_->mutex);
+  listener_->on_ready = nullptr;
 }
 
 }  // namespace lockstep::parallel

@@ -1,11 +1,14 @@
-// Tells when autograd has a parameter's gradient. On the CPU it does so on the thread that runs backward, in
-// the order in which gradients become ready.
+// Tells when autograd has a parameter's gradient, one parameter at a time, in the order in which gradients
+// become ready. On the CPU that is the thread that runs backward. On a GPU autograd's device thread tells of
+// the gradients it made, and the thread that called backward of those that a layer wrote to its slot itself
+// (for autograd they are undefined, and nothing of a device's): the two must not be let in together.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace torch::autograd {
@@ -23,10 +26,17 @@ class GradientTap {
   GradientTap(const GradientTap&) = delete;
   GradientTap& operator=(const GradientTap&) = delete;
 
+  // What the hooks call; they may outlive the tap.
+  struct Listener {
+    std::mutex mutex;
+    std::function<void(std::size_t)> on_ready;
+    void call(std::size_t parameter);
+  };
+
  private:
   // A parameter does not own its accumulator: without these the hooks would be gone with the first graph.
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
-  std::shared_ptr<std::function<void(std::size_t)>> on_ready_;
+  std::shared_ptr<Listener> listener_;
 };
 
 }  // namespace lockstep::parallel

@@ -20,6 +20,7 @@ namespace {
 constexpr const char* kDelayVariable = "LOCKSTEP_DELAY";
 constexpr const char* kFlipVariable = "LOCKSTEP_FLIP";
 constexpr const char* kWithholdVariable = "LOCKSTEP_WITHHOLD";
+constexpr const char* kMeasureTurnVariable = "LOCKSTEP_MEASURE_TURN";
 
 [[noreturn]] void refuse(const char* variable, const std::string& text, const char* example) {
   throw base::ConfigError(
@@ -78,6 +79,14 @@ comm::OperationFilter first_bucket_of_each_step() {
   };
 }
 
+std::int64_t measure_turn() {
+  const std::string text = base::environment(kMeasureTurnVariable).value_or("");
+  if (text.empty()) return 0;
+  const auto steps = number_in(text);
+  if (!steps || *steps < 1) refuse(kMeasureTurnVariable, text, "a number of steps");
+  return *steps;
+}
+
 [[noreturn]] void hang() {
   for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
 }
@@ -118,7 +127,9 @@ Disturbances disturbances_of(int rank) {
   if (rank == 0 && !(delays.empty() && flip.empty() && withheld.empty()))
     base::log_info(fmt::format("warning: this run is disturbed on purpose ({}='{}', {}='{}', {}='{}')",
                                kDelayVariable, delays, kFlipVariable, flip, kWithholdVariable, withheld));
-  return parse_disturbances(delays, flip, rank, withheld);
+  Disturbances disturbances = parse_disturbances(delays, flip, rank, withheld);
+  disturbances.measure_turn = measure_turn();
+  return disturbances;
 }
 
 std::unique_ptr<comm::Communicator> slow_down(std::unique_ptr<comm::Communicator> opened,

@@ -10,6 +10,8 @@
 //     one bit of a parameter is flipped after 7 steps
 //   LOCKSTEP_WITHHOLD="conv1.weight@1"
 //     the rank hangs in its backward when it comes to the gradient of that parameter
+//   LOCKSTEP_MEASURE_TURN="50"
+//     measuring rests in every second 50 steps, so that one run tells what it costs
 //
 // `@R` confines a disturbance to rank R.
 #pragma once
@@ -37,6 +39,7 @@ struct Disturbances {
   base::Nanoseconds first_bucket{0};
   std::optional<std::int64_t> flip_after;  // steps
   std::optional<std::string> withheld;     // the parameter whose gradient never comes
+  std::int64_t measure_turn = 0;           // steps; 0: measuring never rests
 };
 
 // Throws ConfigError that names the variable and what it takes. Empty texts ask for nothing.

@@ -35,8 +35,9 @@ std::map<std::string, double> exposed_by_purpose(const measure::StepSplit& split
 
 }  // namespace
 
-StepReporter::StepReporter(const record::RunSpec& spec, const measure::Ledger& ledger, EventLog& events)
-    : spec_(spec), ledger_(ledger), events_(events), before_(ledger.totals()) {}
+StepReporter::StepReporter(const record::RunSpec& spec, const measure::Ledger& ledger, EventLog& events,
+                           std::int64_t measure_turn)
+    : spec_(spec), ledger_(ledger), events_(events), measure_turn_(measure_turn), before_(ledger.totals()) {}
 
 void StepReporter::ended(StepFacts facts) {
   constexpr std::int64_t kBucketsEvery = 8;  // medians over steps need no more, and a line stays short
@@ -49,8 +50,9 @@ void StepReporter::ended(StepFacts facts) {
   if (!facts.buckets.empty() && facts.step % kBucketsEvery == 0)
     open.event.buckets = std::move(facts.buckets);
   open.event.gradient_square_norm = facts.square_norm;
-  if (spec_.measure) add_communication(open.event, facts.without_control);
-  if (spec_.measure && !facts.primitive_seconds.empty())
+  const bool measured = spec_.measure && measure::measured_in_turn(facts.step, measure_turn_);
+  if (measured) add_communication(open.event, facts.without_control);
+  if (measured && !facts.primitive_seconds.empty())
     open.event.primitives_seconds = std::move(facts.primitive_seconds);
   open_.push_back(std::move(open));
 }

@@ -31,7 +31,8 @@ struct StepFacts {
 
 class StepReporter {
  public:
-  StepReporter(const record::RunSpec& spec, const measure::Ledger& ledger, EventLog& events);
+  StepReporter(const record::RunSpec& spec, const measure::Ledger& ledger, EventLog& events,
+               std::int64_t measure_turn = 0);
 
   void ended(StepFacts facts);
   // Of the first step whose loss is not known yet.
@@ -53,6 +54,7 @@ class StepReporter {
   const record::RunSpec& spec_;
   const measure::Ledger& ledger_;
   EventLog& events_;
+  const std::int64_t measure_turn_;
   measure::LedgerTotals before_;
   std::int64_t first_step_ = -1;
   std::deque<Open> open_;

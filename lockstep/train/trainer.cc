@@ -53,7 +53,7 @@ models::PassKey pass_key(const record::RunSpec& spec, std::int64_t step, const D
 Trainer::Trainer(const TrainerParts& parts, const Progress& from)
     : parts_(parts),
       progress_(from),
-      reporter_(parts.spec, parts.ledger, parts.events),
+      reporter_(parts.spec, parts.ledger, parts.events, parts.disturbances.measure_turn),
       losses_(parts.communicator, parts.model.parameters().front().tensor.options(), parts.compute,
               parts.timer),
       tally_(task_of(parts.loss)),

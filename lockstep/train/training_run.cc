@@ -20,8 +20,10 @@ namespace {
 using data::Split;
 
 std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec, parallel::ComputeQueue& compute,
-                                               measure::SpanListener* listener) {
-  return spec.measure ? compute.step_timer(listener) : measure::bare_step_timer();
+                                               measure::SpanListener* listener, std::int64_t turn) {
+  if (!spec.measure) return measure::bare_step_timer();
+  std::unique_ptr<measure::StepTimer> full = compute.step_timer(listener);
+  return turn > 0 ? measure::turns_step_timer(std::move(full), turn) : std::move(full);
 }
 
 measure::UtilisationOptions utilisation_options(const record::RunSpec& spec) {
@@ -76,7 +78,7 @@ TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog
       placement_(placement_of(spec_, session.group().local_rank)),
       trace_(spec_.trace ? make_trace_recorder(place.clock, session.group()) : nullptr),
       compute_(parallel::compute_queue(placement_.device)),
-      timer_(make_timer(spec_, *compute_, trace_.get())),
+      timer_(make_timer(spec_, *compute_, trace_.get(), place_.disturbances.measure_turn)),
       utilisation_(utilisation_options(spec_)) {
   if (trace_ != nullptr) session_.ledger().listen(*trace_);
   if (spec_.strategy == "dp")

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -245,6 +246,28 @@ TEST(BareStepTimer, KnowsOnlyTheLengthOfTheStep) {
   EXPECT_EQ(split.step, 4);
   EXPECT_GE(split.total, milliseconds(2));
   EXPECT_EQ(split.other(), split.total);
+  EXPECT_FALSE(split.divided);
+}
+
+TEST(TurnsStepTimer, DividesTheStepsOfEverySecondBlock) {
+  const auto timer = turns_step_timer(host_step_timer(), 2);
+  timer->begin_step(0);
+  for (int step = 0; step < 6; ++step) {
+    {
+      const SpanScope forward(*timer, Span::forward);
+      pass(milliseconds(1));
+    }
+    timer->end_step();
+  }
+  std::vector<StepSplit> splits = timer->take();
+  std::sort(splits.begin(), splits.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+  ASSERT_EQ(splits.size(), 6U);
+  for (int step = 0; step < 6; ++step) {
+    const StepSplit& split = splits[static_cast<std::size_t>(step)];
+    EXPECT_EQ(split.step, step);
+    EXPECT_EQ(split.divided, measured_in_turn(step, 2)) << step;
+    EXPECT_GE(split.total, milliseconds(1));
+  }
 }
 
 }  // namespace

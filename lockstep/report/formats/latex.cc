@@ -43,7 +43,7 @@ std::string plain_ascii(char letter) {
       break;
   }
   const bool special = std::string_view("&%$#_{}").find(letter) != std::string_view::npos;
-  return (special ? "\\" : "") + std::string(1, letter);
+  return fmt::format("{}{}", special ? "\\" : "", letter);
 }
 
 std::string plain(std::string_view text) {

@@ -86,7 +86,7 @@ std::string lists_text(const Report& report) {
 
 std::string markdown_of(const Report& report, const FormatOptions& options) {
   std::string text = fmt::format("> {}\n\n# {}\n", plain(report.first_line), plain(report.title));
-  if (!report.notes.empty()) text += "\n" + plain(report.notes) + "\n";
+  if (!report.notes.empty()) text += fmt::format("\n{}\n", plain(report.notes));
   text += words_text(report, options.explain);
   for (const Table& table : report.tables) text += table_text(table);
   return text + charts_text(report, options.chart_folder) + lists_text(report);

@@ -51,7 +51,7 @@ std::string table_text(const Table& table) {
   for (const auto& line : lines) {
     std::string row = " ";
     for (std::size_t column = 0; column < columns; ++column)
-      row += " " + padded(line[column], widths[column], table.is_numeric(column)) + " ";
+      row += fmt::format(" {} ", padded(line[column], widths[column], table.is_numeric(column)));
     row.erase(row.find_last_not_of(' ') + 1);
     text += row + "\n";
   }
@@ -61,7 +61,8 @@ std::string table_text(const Table& table) {
 std::string words_text(const Report& report, bool explain) {
   std::string text;
   for (const Paragraph& paragraph : report.words) {
-    text += "\n" + wrapped(paragraph.question.empty() ? "What else the figures say" : paragraph.question, 0);
+    text += '\n';
+    text += wrapped(paragraph.question.empty() ? "What else the figures say" : paragraph.question, 0);
     for (const Sentence& sentence : paragraph.sentences) {
       text += wrapped(sentence.text, 2);
       if (!explain) continue;
