@@ -37,7 +37,8 @@ class Deadline {
 
  private:
   static TimePoint saturating_add(TimePoint start, Nanoseconds duration) {
-    return duration > TimePoint::max() - start ? TimePoint::max() : start + duration;
+    const bool beyond = start > TimePoint{} && duration > TimePoint::max() - start;
+    return beyond ? TimePoint::max() : start + duration;
   }
   TimePoint at_;
 };

@@ -32,6 +32,13 @@ TEST(Deadline, OfThePastHasPassedAndNothingIsLeft) {
   EXPECT_EQ(deadline.left_milliseconds(), 0);
 }
 
+// The steady clock counts from when the machine was started: an hour ago may lie before that.
+TEST(Deadline, MayStartBeforeTheClockDid) {
+  const TimePoint start = TimePoint{} - hours(1);
+  EXPECT_EQ(Deadline(start, milliseconds(7)).at(), start + milliseconds(7));
+  EXPECT_TRUE(Deadline(start, milliseconds(7)).passed());
+}
+
 TEST(Deadline, LiesAtTheStartPlusTheDuration) {
   const TimePoint start = now();
   EXPECT_EQ(Deadline(start, milliseconds(7)).at(), start + milliseconds(7));

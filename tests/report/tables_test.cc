@@ -57,7 +57,8 @@ TEST(Scaling, WeakAndStrongAreApartAndBothAgainstOneWorker) {
   std::vector<record::RunRecord> records;
   for (const std::int64_t batch : {32, 64})
     for (const int workers : {1, 2}) records.push_back(made_run({.workers = workers, .batch = batch}));
-  const auto families = scaling_families(make_grid(nullptr, {}, std::move(records)));
+  const Grid grid = make_grid(nullptr, {}, std::move(records));
+  const auto families = scaling_families(grid);
   ASSERT_EQ(families.size(), 3U);  // weak at 32 and 64, strong at a global batch of 64
   EXPECT_EQ(families[0].scaling, predict::Scaling::weak);
   EXPECT_EQ(families[2].scaling, predict::Scaling::strong);
@@ -67,8 +68,9 @@ TEST(Scaling, WeakAndStrongAreApartAndBothAgainstOneWorker) {
 }
 
 TEST(Scaling, OneWorkerOfAnotherStrategyStandsInWhereThereIsNoneOfTheSame) {
-  const auto families = scaling_families(make_grid(
-      nullptr, {}, {made_run({.strategy = "single"}), made_run({.workers = 2, .strategy = "ddp"})}));
+  const Grid grid =
+      make_grid(nullptr, {}, {made_run({.strategy = "single"}), made_run({.workers = 2, .strategy = "ddp"})});
+  const auto families = scaling_families(grid);
   ASSERT_EQ(families.size(), 1U);
   EXPECT_NEAR(families[0].steps[1].speedup->value, 1.97, 0.02);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
 
 #include "lockstep/base/error.h"
@@ -41,9 +42,10 @@ ArrivalBoard::ArrivalBoard(MPI_Comm comm) {
   check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local_), rank_,
             "finding the ranks of this host");
   void* memory = nullptr;
-  check_mpi(MPI_Win_allocate_shared(sizeof(Line), 1, MPI_INFO_NULL, local_, &memory, &window_), rank_,
-            "sharing memory between the ranks of this host");
-  new (memory) Line;
+  check_mpi(
+      MPI_Win_allocate_shared(sizeof(Line) + alignof(Line), 1, MPI_INFO_NULL, local_, &memory, &window_),
+      rank_, "sharing memory between the ranks of this host");
+  new (line_in(memory)) Line;
   int local_world = 1, local_rank = 0;
   MPI_Comm_size(local_, &local_world);
   MPI_Comm_rank(local_, &local_rank);
@@ -56,8 +58,13 @@ ArrivalBoard::ArrivalBoard(MPI_Comm comm) {
     int unit = 0;
     void* base = nullptr;
     MPI_Win_shared_query(window_, local, &bytes, &unit, &base);
-    lines_[static_cast<std::size_t>(ranks[static_cast<std::size_t>(local)])] = static_cast<Line*>(base);
+    lines_[static_cast<std::size_t>(ranks[static_cast<std::size_t>(local)])] = line_in(base);
   }
+}
+
+ArrivalBoard::Line* ArrivalBoard::line_in(void* memory) {
+  std::size_t space = sizeof(Line) + alignof(Line);
+  return static_cast<Line*>(std::align(alignof(Line), sizeof(Line), memory, space));
 }
 
 void ArrivalBoard::release() {

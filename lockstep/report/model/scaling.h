@@ -23,8 +23,10 @@ struct ScalingFamily {
 };
 
 // Families of at least two worker counts that include one worker. A grid of batch sizes and workers has both
-// kinds. Where a family has no one worker of its own, the nearest of the same kind stands for it.
+// kinds. Where a family has no one worker of its own, the nearest of the same kind stands for it. They point
+// into the grid.
 std::vector<ScalingFamily> scaling_families(const Grid& grid);
+std::vector<ScalingFamily> scaling_families(const Grid&& grid) = delete;
 
 // What predict needs; cells without a split are left out.
 std::vector<predict::ScalingPoint> scaling_points(const ScalingFamily& family);

@@ -157,7 +157,11 @@ TEST_F(SessionTest, EndsTheOthersWhenARankIsKilled) {
 TEST_F(SessionTest, EndsTheOthersWhenTheServingRankIsKilled) {
   start(2, [](Session& session) {
     auto communicator = open_waiting(session, seconds(100));
-    if (session.group().rank == 0) ::raise(SIGKILL);
+    if (session.group().rank == 1) session.store().set("opened", "yes");
+    if (session.group().rank == 0) {
+      session.store().get("opened", base::Deadline(seconds(10)));
+      ::raise(SIGKILL);
+    }
     communicator->run(barrier());
   });
   EXPECT_EQ(ranks_->wait(1, seconds(10)), 1);
