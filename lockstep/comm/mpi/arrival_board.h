@@ -55,10 +55,10 @@ class ArrivalBoard {
 
   static Subject subject_of(const Operation& operation, int world);
   static std::string describe(const Subject& subject);
-  // What a rank of this host has entered under the number of our last one; nothing when it has not come to it
-  // or is far past it.
   // A window's memory begins anywhere in a page, at the same place in every process.
   static Line* line_in(void* memory);
+  // What a rank of this host has entered under the number of our last one; nothing when it has not come to it
+  // or is far past it.
   std::optional<Subject> subject_at(const Line& line) const;
   std::int64_t latest_of(const Operation& operation) const;
 
