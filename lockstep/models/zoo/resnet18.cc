@@ -66,6 +66,7 @@ const ModelEntry kResNet18Cifar = {
     .build = [](LayerFactory& make, const ModelOptions& options) -> std::unique_ptr<Unit> {
       return std::make_unique<ResNet18>(make, options, Stem::cifar);
     },
+    .prefers_channels_last = true,
 };
 
 }  // namespace lockstep::models
