@@ -79,19 +79,17 @@ void ArrivalBoard::arrive(const Operation& operation) {
   subject_ = subject_of(operation, static_cast<int>(lines_.size()));
   Arrival& arrival = lines_[static_cast<std::size_t>(rank_)]->arrivals[++sequence_ % kKept];
   arrival.sequence.store(0, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
-  arrival.at.store(own_, std::memory_order_relaxed);
-  arrival.kind.store(subject_.kind, std::memory_order_relaxed);
-  arrival.payload_bytes.store(subject_.payload_bytes, std::memory_order_relaxed);
+  arrival.at.store(own_, std::memory_order_release);  // each after the 0
+  arrival.kind.store(subject_.kind, std::memory_order_release);
+  arrival.payload_bytes.store(subject_.payload_bytes, std::memory_order_release);
   arrival.sequence.store(sequence_, std::memory_order_release);
 }
 
 std::optional<ArrivalBoard::Subject> ArrivalBoard::subject_at(const Line& line) const {
   const Arrival& arrival = line.arrivals[sequence_ % kKept];
   if (arrival.sequence.load(std::memory_order_acquire) != sequence_) return std::nullopt;
-  const Subject subject{arrival.kind.load(std::memory_order_relaxed),
-                        arrival.payload_bytes.load(std::memory_order_relaxed)};
-  std::atomic_thread_fence(std::memory_order_acquire);
+  const Subject subject{arrival.kind.load(std::memory_order_acquire),  // each before the number again
+                        arrival.payload_bytes.load(std::memory_order_acquire)};
   if (arrival.sequence.load(std::memory_order_relaxed) != sequence_) return std::nullopt;
   return subject;
 }
