@@ -78,7 +78,8 @@ def train(directory, rank, world, events):
         said = ", ".join(f"{name} {value}" for name, value in worker.settings.items())
         print(f"engine torch: PyTorch {torch.__version__}; {said}", file=sys.stderr, flush=True)
     Training(worker, events, PROCESS_BEGAN).run()
-    rendezvous.leave()
+    events.flush()
+    rendezvous.leave(directory)
 
 
 def run(directory):

@@ -1,6 +1,7 @@
 """How the ranks find each other. The launcher's own server listens at MASTER_PORT, so PyTorch meets through a file in the run's
 directory instead."""
 
+import contextlib
 import datetime
 import hashlib
 import os
@@ -41,6 +42,15 @@ def join(spec, directory, rank, world, gpus):
                                                       f"{str(error).splitlines()[0]}") from error
 
 
-def leave():
-    if dist.is_available() and dist.is_initialized():
-        dist.destroy_process_group()
+def leave(directory):
+    """After the last word of this rank. destroy_process_group is not called: with gloo it has been seen to hang on both ranks
+    after a run that had ended well, and the process is about to end anyway. The barrier keeps a fast rank's end from a slow one."""
+    if not (dist.is_available() and dist.is_initialized()):
+        return
+    try:
+        dist.barrier()
+    except RuntimeError:  # the other one is gone already: so is the work
+        pass
+    if dist.get_rank() == 0:
+        with contextlib.suppress(OSError):
+            os.remove(store_file(directory))
