@@ -169,7 +169,7 @@ bool MpirunRanks::vanished(std::size_t rank) const {
 }
 
 void MpirunRanks::wait_for_mpirun() const {
-  constexpr int kMilliseconds = 250;
+  constexpr int kMilliseconds = 50;
   pollfd end{mpirun_->poll_fd(), POLLIN, 0};
   if (!mpirun_->ended()) poll(&end, 1, kMilliseconds);
 }
