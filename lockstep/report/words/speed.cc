@@ -1,6 +1,8 @@
 // How fast more workers are, whether that exceeds the noise, and why not faster.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <algorithm>
 
 #include "lockstep/report/model/scaling.h"
@@ -41,13 +43,16 @@ Sentence noise_sentence(const ScalingFamily& family, const ScalingStep& step, st
 
 Sentence speed_sentence(const ScalingFamily& family, const ScalingStep& step, std::vector<Evidence> rests,
                         bool noise_known) {
-  const bool faster = step.speedup->value > 1;
-  std::string text =
-      fmt::format("For {}, {} workers are {} than one: {} times its samples per second, {} of the ideal {}",
-                  family_name(family), step.cell->workers, faster ? "faster" : "slower",
-                  display_number(step.speedup->value), percent(step.efficiency->value), step.cell->workers);
+  // What single runs differ by on a quiet machine: less than that is no difference to speak of.
+  constexpr double kUsualNoise = 0.05;
+  const bool alike = !noise_known && std::abs(step.speedup->value - 1) < kUsualNoise;
+  const char* verdict = step.speedup->value > 1 ? "faster" : "slower";
+  std::string text = fmt::format(
+      "For {}, {} workers are {} one: {} times its samples per second, {} of the ideal {}",
+      family_name(family), step.cell->workers, alike ? "about as fast as" : std::string(verdict) + " than",
+      display_number(step.speedup->value), percent(step.efficiency->value), step.cell->workers);
   text += noise_known ? "." : " (one run each: how much is noise is not known).";
-  return {faster ? "faster" : "slower", text, std::move(rests)};
+  return {alike ? "alike" : verdict, text, std::move(rests)};
 }
 
 Sentence well_sentence(const ScalingStep& step) {
