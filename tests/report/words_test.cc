@@ -154,6 +154,16 @@ TEST(Words, ADifferenceSmallerThanTheNoiseIsCalledThat) {
   EXPECT_THAT(findings(quiet), Not(Contains("noise")));
 }
 
+TEST(Words, SingleRunsThatDifferByLittleAreCalledAlike) {
+  MadeRun four;
+  four.workers = 4;
+  four.speed_factor = 0.251;
+  EXPECT_THAT(text_of_finding(report_of({made_run({}), made_run(four)}), "alike"),
+              HasSubstr("4 workers are about as fast as one"));
+  four.speed_factor = 0.5;
+  EXPECT_THAT(findings(report_of({made_run({}), made_run(four)})), Contains("faster"));
+}
+
 TEST(Words, AllWellIsCalledThat) {
   const Report report = one_against_four({});
   expect_only_cause(report, "none");
