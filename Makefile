@@ -82,7 +82,7 @@ bench-split:  ## How much of a step no span explains, on every model (ARGS="--mo
 	python3 tools/bench_split.py $(ARGS)
 
 .PHONY: bench-measure
-bench-measure:  ## What measuring costs: runs with and without it, taking turns
+bench-measure:  ## What measuring costs: steps with and without it, taking turns in one run
 	$(call program,release)
 	python3 tools/bench_measure.py $(ARGS)
 

@@ -79,8 +79,7 @@ comm::OperationFilter first_bucket_of_each_step() {
   };
 }
 
-std::int64_t measure_turn() {
-  const std::string text = base::environment(kMeasureTurnVariable).value_or("");
+std::int64_t parse_measure_turn(const std::string& text) {
   if (text.empty()) return 0;
   const auto steps = number_in(text);
   if (!steps || *steps < 1) refuse(kMeasureTurnVariable, text, "a number of steps");
@@ -124,11 +123,13 @@ Disturbances disturbances_of(int rank) {
   const std::string delays = base::environment(kDelayVariable).value_or("");
   const std::string flip = base::environment(kFlipVariable).value_or("");
   const std::string withheld = base::environment(kWithholdVariable).value_or("");
-  if (rank == 0 && !(delays.empty() && flip.empty() && withheld.empty()))
-    base::log_info(fmt::format("warning: this run is disturbed on purpose ({}='{}', {}='{}', {}='{}')",
-                               kDelayVariable, delays, kFlipVariable, flip, kWithholdVariable, withheld));
+  const std::string turn = base::environment(kMeasureTurnVariable).value_or("");
+  if (rank == 0 && !(delays.empty() && flip.empty() && withheld.empty() && turn.empty()))
+    base::log_info(fmt::format(
+        "warning: this run is disturbed on purpose ({}='{}', {}='{}', {}='{}', {}='{}')", kDelayVariable,
+        delays, kFlipVariable, flip, kWithholdVariable, withheld, kMeasureTurnVariable, turn));
   Disturbances disturbances = parse_disturbances(delays, flip, rank, withheld);
-  disturbances.measure_turn = measure_turn();
+  disturbances.measure_turn = parse_measure_turn(turn);
   return disturbances;
 }
 

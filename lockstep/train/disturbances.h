@@ -11,7 +11,7 @@
 //   LOCKSTEP_WITHHOLD="conv1.weight@1"
 //     the rank hangs in its backward when it comes to the gradient of that parameter
 //   LOCKSTEP_MEASURE_TURN="50"
-//     measuring rests in every second 50 steps, so that one run tells what it costs
+//     measuring rests in every second 50 steps, so that one run tells what it costs (not in dp's replicas)
 //
 // `@R` confines a disturbance to rank R.
 #pragma once

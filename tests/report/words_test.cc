@@ -65,33 +65,32 @@ TEST(Words, DataBoundIsNamed) {
   EXPECT_THAT(text_of_finding(report, "try-data"), HasSubstr("loader_threads"));
 }
 
-TEST(Words, AStragglerIsNamedByItsRankAndNotTakenForASlowLink) {
+// Ranks that wait for each other most of their communication's time.
+MadeRun waiting_ranks() {
   MadeRun four;
-  four.slow_rank = 2;
   four.exposed = 0.031;
   four.peer_wait = 0.030;
   four.busy = 0.035;
+  return four;
+}
+
+TEST(Words, AStragglerIsNamedByItsRankAndNotTakenForASlowLink) {
+  MadeRun four = waiting_ranks();
+  four.slow_rank = 2;
   const Report report = one_against_four(four);
   expect_only_cause(report, "straggler");
   EXPECT_THAT(text_of_finding(report, "straggler"), HasSubstr("rank 2"));
 }
 
 TEST(Words, ASlowRankThatWaitsAsLongAsTheOthersIsNoStraggler) {
-  MadeRun four;
+  MadeRun four = waiting_ranks();
   four.slow_rank = 2;
   four.slow_rank_wait = 0.028;
-  four.exposed = 0.031;
-  four.peer_wait = 0.030;
-  four.busy = 0.035;
   expect_only_cause(one_against_four(four), "uneven-ranks");
 }
 
 TEST(Words, RanksThatWaitWithoutASlowOneAreCalledUneven) {
-  MadeRun four;
-  four.exposed = 0.031;
-  four.peer_wait = 0.030;
-  four.busy = 0.035;
-  expect_only_cause(one_against_four(four), "uneven-ranks");
+  expect_only_cause(one_against_four(waiting_ranks()), "uneven-ranks");
 }
 
 TEST(Words, ABatchThatIsTooSmallIsNamed) {
