@@ -5,7 +5,7 @@
 namespace lockstep::lab {
 namespace {
 
-constexpr std::array<StudyView, 15> kTables = {{
+constexpr std::array<StudyView, 16> kTables = {{
     {"summary", "every cell: status, repeats, step time, samples per second, loss, quality"},
     {"scaling", "speedup and efficiency against one worker, weak and strong apart"},
     {"throughput", "samples per second by batch and workers, with the knee"},
@@ -15,6 +15,7 @@ constexpr std::array<StudyView, 15> kTables = {{
     {"exposure", "communication: busy, exposed, hidden, peer wait"},
     {"bandwidth", "algorithm and bus bandwidth against the link's peak and the ring formula"},
     {"quality", "loss, accuracy, MSE or PSNR at the end"},
+    {"averaging", "validation before and after the ranks' weights were averaged (localsgd)"},
     {"targets", "epochs and seconds until a target"},
     {"memory", "peak memory by use, against the cap"},
     {"minutes", "whole-job minutes by part, and final loss, by workers"},

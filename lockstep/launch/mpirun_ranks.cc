@@ -104,6 +104,10 @@ Variables variables_of_ranks(const RankPlan& plan, const std::filesystem::path& 
                              {kLauncherPidVariable, std::to_string(getpid())}});
 }
 
+// mpirun and its ranks ask hwloc for the machine, whose OpenCL part may wake a driver that takes its time and
+// leaves a cache in the user's home. Nothing here needs it; whoever has set the variable is obeyed.
+const Variables kHwlocWithoutOpenCl = {{"HWLOC_COMPONENTS", "-opencl"}};
+
 void MpirunRanks::start_mpirun(const RankPlan& plan) {
   const Variables added = variables_of_ranks(plan, directory_.path());
   MpirunCommandOptions command;
@@ -116,7 +120,7 @@ void MpirunRanks::start_mpirun(const RankPlan& plan) {
   Pipe output = make_pipe();
   ProcessOptions options;
   options.command = mpirun_command(command);
-  options.environment = merged(without_other_launchers(plan.inherited), added);
+  options.environment = merged(kHwlocWithoutOpenCl, merged(without_other_launchers(plan.inherited), added));
   options.environment["PATH"] = search_path;  // mpirun looks for programs of its own
   options.output_fd = options.error_fd = output.write_end.get();
   mpirun_.emplace(options);

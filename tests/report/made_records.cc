@@ -72,8 +72,14 @@ void add_epochs(RunRecord& record, const MadeRun& run) {
       record::EpochRankFigures own;
       own.rank = rank;
       own.train_loss = run.losses[i] * (1 + 0.01 * rank);
+      if (run.own_loss_factor > 0)
+        own.before_averaging = record::QualityFigures{*epoch.val_loss * (run.own_loss_factor + 0.1 * rank),
+                                                      std::nullopt, std::nullopt};
       epoch.per_rank.push_back(own);
     }
+    if (run.own_loss_factor > 0)
+      epoch.before_averaging = record::QualityFigures{
+          *epoch.val_loss * (run.own_loss_factor + 0.05 * (run.workers - 1)), std::nullopt, std::nullopt};
     record.epochs.push_back(epoch);
   }
 }
@@ -199,6 +205,7 @@ std::vector<RunRecord> rich_records(bool two_machines) {
           run.busy = 0.006 * workers;
           run.peer_wait = 0.0005 * workers;
           run.losses = {0.9 * workers, 0.5 * std::sqrt(workers), 0.3};
+          run.own_loss_factor = 1.5;
           for (RunRecord& record : repeated(run, 0.01)) {
             add_extras(record);
             records.push_back(std::move(record));

@@ -27,6 +27,8 @@ struct MadeRun {
   int cores = 64;
   std::string host = "alpha";
   std::string scaling = "none";  // learning_rate_scaling
+  double own_loss_factor =
+      0;  // localsgd: the ranks' own validation loss over that of their average; 0: not averaged
 };
 
 record::RunRecord made_run(const MadeRun& run);

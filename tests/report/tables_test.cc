@@ -130,8 +130,24 @@ TEST(Tables, BytesAreExactAndTakenFromTheLedger) {
 TEST(Tables, WhatNoRecordKnowsIsLeftOut) {
   const Grid grid = make_grid(nullptr, {}, {made_run({})});
   EXPECT_FALSE(make_table("primitives", {grid}));
+  EXPECT_FALSE(make_table("averaging", {grid}));
   EXPECT_FALSE(make_table("published", {grid}));
   EXPECT_FALSE(make_table("scaling", {grid}));
+}
+
+TEST(Tables, AveragingShowsTheRanksOwnModelsAndTheAverageInTheFirstAndLastEpoch) {
+  const Grid grid =
+      make_grid(nullptr, {}, {made_run({.workers = 2, .losses = {0.8, 0.5, 0.2}, .own_loss_factor = 1.5})});
+  const auto table = make_table("averaging", {grid});
+  ASSERT_TRUE(table);
+  ASSERT_EQ(table->rows.size(), 2U);
+  EXPECT_EQ(at(*table, 0, "epoch")->value, 1);
+  EXPECT_DOUBLE_EQ(at(*table, 0, "val_loss_after")->value, 0.8 * 1.1);
+  EXPECT_EQ(at(*table, 1, "epoch")->value, 3);
+  EXPECT_DOUBLE_EQ(at(*table, 1, "least_val_loss_before")->value, 0.2 * 1.1 * 1.5);
+  EXPECT_DOUBLE_EQ(at(*table, 1, "val_loss_before")->value, 0.2 * 1.1 * 1.55);
+  EXPECT_DOUBLE_EQ(at(*table, 1, "most_val_loss_before")->value, 0.2 * 1.1 * 1.6);
+  EXPECT_DOUBLE_EQ(at(*table, 1, "val_loss_after")->value, 0.2 * 1.1);
 }
 
 TEST(Tables, PublishedColumnsStandBesideOursAndSayWhoseTheyAre) {

@@ -142,6 +142,15 @@ TEST(Words, ALossThatFallsSlowlyIsNotDivergence) {
   EXPECT_THAT(text_of_finding(report, "fewer-updates"), HasSubstr("from 32 at one worker to 128 at 4"));
 }
 
+TEST(Words, WhatAveragingDidToTheLossIsToldAsItWas) {
+  const auto told = [](double factor) {
+    return report_of({made_run({.workers = 2, .own_loss_factor = factor}), made_run({.workers = 4})});
+  };
+  EXPECT_THAT(text_of_finding(told(1.5), "averaging-helps"), HasSubstr("brought the validation loss"));
+  EXPECT_THAT(text_of_finding(told(0.5), "averaging-hurts"), HasSubstr("raised the validation loss"));
+  EXPECT_THAT(text_of_finding(told(0.95), "averaging-same"), HasSubstr("about as it was"));
+}
+
 TEST(Words, ADifferenceSmallerThanTheNoiseIsCalledThat) {
   MadeRun four;
   four.speed_factor = 0.27;  // four workers, 8 % more samples per second

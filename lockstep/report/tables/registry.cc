@@ -15,7 +15,7 @@ struct Entry {
   Table (*make)(const Subject&);
 };
 
-constexpr std::array<Entry, 16> kEntries = {{
+constexpr std::array<Entry, 17> kEntries = {{
     {"summary", summary_table},
     {"scaling", scaling_table},
     {"throughput", throughput_table},
@@ -25,6 +25,7 @@ constexpr std::array<Entry, 16> kEntries = {{
     {"exposure", exposure_table},
     {"bandwidth", bandwidth_table},
     {"quality", quality_table},
+    {"averaging", averaging_table},
     {"targets", targets_table},
     {"memory", memory_table},
     {"minutes", minutes_table},

@@ -31,6 +31,7 @@ Table messages_table(const Subject& subject);
 Table exposure_table(const Subject& subject);
 Table bandwidth_table(const Subject& subject);
 Table quality_table(const Subject& subject);
+Table averaging_table(const Subject& subject);
 Table targets_table(const Subject& subject);
 Table memory_table(const Subject& subject);
 Table minutes_table(const Subject& subject);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lockstep/report/model/averaging.h"
 #include "lockstep/report/model/targets.h"
 #include "lockstep/report/words/words.h"
 
@@ -131,6 +132,35 @@ void add_quality_figure(Sentences& sentences, const Subject& subject, std::strin
                        {evidence(field, *worst, low, unit), evidence(field, *best, high, unit)}});
 }
 
+// localsgd at the most workers: what averaging did to the last epoch's validation loss.
+void add_averaging(Sentences& sentences, const Subject& subject) {
+  const GridCell* most = nullptr;
+  for (const GridCell& cell : subject.grid.cells)
+    if (cell.workers > 1 && averaging_of(cell, AveragedEpoch::last) &&
+        (most == nullptr || cell.workers > most->workers))
+      most = &cell;
+  if (most == nullptr) return;
+  const Averaging averaging = *averaging_of(*most, AveragedEpoch::last);
+  if (!averaging.mean_loss || !averaging.loss_after) return;
+  const Number before = *averaging.mean_loss, after = *averaging.loss_after;
+  if (!std::isfinite(before.value) || !std::isfinite(after.value)) return;
+  const double change = after.value / before.value - 1;
+  const bool same = std::abs(change) < 0.02;
+  sentences.push_back(
+      {same         ? "averaging-same"
+       : change < 0 ? "averaging-helps"
+                    : "averaging-hurts",
+       fmt::format("With {}, averaging the weights {} the validation loss of the last epoch {} {} to {}.",
+                   most->label,
+                   same         ? "left"
+                   : change < 0 ? "brought"
+                                : "raised",
+                   same ? "about as it was: from" : "from", display_number(before.value),
+                   display_number(after.value)),
+       {evidence("epochs[last].before_averaging.val_loss", *most, before),
+        evidence("epochs[last].val_loss", *most, after)}});
+}
+
 }  // namespace
 
 Sentences quality_words(const Subject& subject) {
@@ -145,6 +175,7 @@ Sentences quality_words(const Subject& subject) {
     sentences.push_back(advice(cell, divergence->rests));
   }
   add_loss_by_workers(sentences, subject);
+  add_averaging(sentences, subject);
   add_quality_figure(sentences, subject, "val_accuracy", "Validation accuracy", "epochs[last].val_accuracy",
                      100, "%");
   add_quality_figure(sentences, subject, "val_psnr", "Validation PSNR", "epochs[last].val_psnr", 1, "dB");
