@@ -41,7 +41,9 @@ struct Told {
 
 constexpr Told kTold[] = {{"compute_seconds", "computation a step", "forward + backward + optimizer", "s"},
                           {"exposed_seconds", "exposed communication a step", "comm.exposed_seconds", "s"},
-                          {"payload_bytes", "payload of the run", "ledger[].payload_bytes", "B"}};
+                          {"payload_bytes", "payload of the run", "ledger[].payload_bytes", "B"},
+                          {"train_loss", "final training loss", "epochs[last].train_loss", ""},
+                          {"val_accuracy", "validation accuracy", "epochs[last].val_accuracy", ""}};
 
 void add_axis(Sentences& sentences, const Grid& grid, const GridAxis& axis) {
   const auto [first, last] = ends_of(grid, axis);

@@ -39,6 +39,24 @@ void add_purposes(Sentences& sentences, const GridCell& cell) {
                        rests});
 }
 
+// How much the gradient's payload differs between cells of several workers.
+void add_gradient_range(Sentences& sentences, const Grid& grid) {
+  const GridCell *least = nullptr, *most = nullptr;
+  const auto bytes = [](const GridCell* cell) { return payload_of(*cell, "gradient")->value; };
+  for (const GridCell& cell : grid.cells) {
+    if (cell.workers < 2 || !payload_of(cell, "gradient")) continue;
+    if (least == nullptr || bytes(&cell) < bytes(least)) least = &cell;
+    if (most == nullptr || bytes(&cell) > bytes(most)) most = &cell;
+  }
+  if (least == nullptr || bytes(least) == bytes(most)) return;
+  sentences.push_back(
+      {"gradient-range",
+       fmt::format("The gradient payload of a run goes from {} ({}) to {} ({}).",
+                   with_unit(bytes(least), "B"), least->label, with_unit(bytes(most), "B"), most->label),
+       {evidence("ledger[gradient].payload_bytes", *least, bytes(least), "B"),
+        evidence("ledger[gradient].payload_bytes", *most, bytes(most), "B")}});
+}
+
 void add_wire(Sentences& sentences, const GridCell& cell) {
   const auto payload = payload_of(cell, "gradient"), wire = wire_of(cell, "gradient");
   if (!payload || !wire || payload->value <= 0 || cell.workers < 2) return;
@@ -115,6 +133,7 @@ Sentences bytes_words(const Subject& subject) {
   Sentences sentences;
   if (const GridCell* cell = widest_cell(subject.grid)) {
     add_purposes(sentences, *cell);
+    add_gradient_range(sentences, subject.grid);
     add_wire(sentences, *cell);
   }
   return sentences;

@@ -1,9 +1,10 @@
 // How fast more workers are, whether that exceeds the noise, and why not faster.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
 
 #include "lockstep/report/model/scaling.h"
 #include "lockstep/report/words/causes.h"
@@ -94,14 +95,58 @@ void add_family(Sentences& sentences, const ScalingFamily& family) {
   append(sentences, std::move(causes));
 }
 
+bool is_cause(const std::string& finding) {
+  static const std::set<std::string> kCauses = {"data-bound", "straggler", "uneven-ranks",
+                                                "communication-bound", "oversubscribed"};
+  return kCauses.contains(finding);
+}
+
+// A cause that several cells share is told in full for the first, with how many more there are.
+Sentences once_each(Sentences sentences) {
+  std::map<std::string, std::size_t> first;  // by finding: where it is told
+  std::map<std::size_t, std::vector<Evidence>> more;
+  Sentences told;
+  for (Sentence& sentence : sentences) {
+    const auto known = first.find(sentence.finding);
+    if (is_cause(sentence.finding) && known != first.end()) {
+      more[known->second].push_back(sentence.rests_on.front());
+      continue;
+    }
+    first.emplace(sentence.finding, told.size());
+    told.push_back(std::move(sentence));
+  }
+  for (auto& [place, rests] : more) {
+    told[place].text += rests.size() == 1 ? fmt::format(" The same holds with {}.", rests.front().cell)
+                                          : fmt::format(" The same holds in {} more cells.", rests.size());
+    for (Evidence& rest : rests) told[place].rests_on.push_back(std::move(rest));
+  }
+  return told;
+}
+
 bool compared(const GridCell& one, const GridCell& other, const std::string& axis) {
   return std::all_of(one.point.begin(), one.point.end(), [&](const lab::AxisPoint& at) {
     return at.axis == axis || other.at(at.axis) == at.value;
   });
 }
 
-// One comparison along an axis of words (strategy, backend, engine): the fastest against the slowest at the
-// most workers.
+std::string setup_of(const GridCell& cell) {
+  if (cell.runs.empty() || !cell.runs.front().spec.is_object()) return "";
+  const auto& spec = cell.runs.front().spec;
+  return spec.value("strategy", "") + spec.value("backend", "") + spec.value("engine", "");
+}
+
+// Whether an axis chooses between ways of dividing the work: a strategy, a backend, an engine, by its own
+// name or by that of a group of fields.
+bool is_choice(const Grid& grid, const std::string& axis) {
+  if (axis == "workers" || axis == "machine") return false;
+  for (const GridCell& one : grid.cells)
+    for (const GridCell& other : grid.cells)
+      if (compared(one, other, axis) && !setup_of(one).empty() && setup_of(one) != setup_of(other))
+        return true;
+  return false;
+}
+
+// One comparison along such an axis: the fastest against the slowest at the most workers.
 void add_choice(Sentences& sentences, const Subject& subject, const std::string& axis) {
   const GridCell *best = nullptr, *worst = nullptr;
   for (const GridCell& one : subject.grid.cells)
@@ -142,7 +187,9 @@ Sentences speed_words(const Subject& subject) {
          {}});
   if (families.empty())
     for (const GridCell& cell : subject.grid.cells) append(sentences, causes_of(cell));
-  for (const char* axis : {"strategy", "backend", "engine"}) add_choice(sentences, subject, axis);
+  sentences = once_each(std::move(sentences));
+  for (const GridAxis& axis : subject.grid.axes)
+    if (is_choice(subject.grid, axis.name)) add_choice(sentences, subject, axis.name);
   return sentences;
 }
 

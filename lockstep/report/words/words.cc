@@ -23,7 +23,7 @@ const std::vector<TopicWords>& topic_words() {
       {Topic::memory, {"memory", "fit", "cap"}},
       {Topic::quality,
        {"loss", "accura", "psnr", "quality", "converge", "diverge", "learn", "shuffle", "sampler", "mse"}},
-      {Topic::targets, {"until", "target", "below", "epochs to"}},
+      {Topic::targets, {"epochs", "until", "target", "below"}},
       {Topic::projection, {"project", "next", "more workers", "twice", "scal"}},
   };
   return kWords;
@@ -36,14 +36,20 @@ std::string lower(std::string text) {
   return text;
 }
 
+// Where the workers do not vary, what the other axes changed is the answer, and comes first.
+Sentences all_of_speed(const Subject& subject) {
+  const GridAxis* workers = subject.grid.find_axis("workers");
+  const bool scales = workers != nullptr && workers->values.size() > 1;
+  Sentences all = scales ? speed_words(subject) : axis_words(subject);
+  for (const auto& more : {batch_words(subject), scales ? axis_words(subject) : speed_words(subject)})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
 Sentences sentences_of(Topic topic, const Subject& subject) {
   switch (topic) {
-    case Topic::speed: {
-      Sentences all = speed_words(subject);
-      for (const auto& more : {batch_words(subject), axis_words(subject)})
-        all.insert(all.end(), more.begin(), more.end());
-      return all;
-    }
+    case Topic::speed:
+      return all_of_speed(subject);
     case Topic::bytes:
       return bytes_words(subject);
     case Topic::memory:
@@ -96,12 +102,15 @@ class Teller {
 
 std::vector<Topic> topics_of(const std::string& question) {
   const std::string text = lower(question);
+  std::multimap<std::size_t, Topic> asked;  // by where in the question
+  for (const TopicWords& entry : topic_words()) {
+    std::size_t first = std::string::npos;
+    for (const std::string_view word : entry.words) first = std::min(first, text.find(word));
+    if (first != std::string::npos) asked.emplace(first, entry.topic);
+  }
+  if (asked.empty()) return {Topic::speed, Topic::quality};
   std::vector<Topic> topics;
-  for (const TopicWords& entry : topic_words())
-    if (std::any_of(entry.words.begin(), entry.words.end(),
-                    [&](std::string_view word) { return text.find(word) != std::string::npos; }))
-      topics.push_back(entry.topic);
-  if (topics.empty()) topics = {Topic::speed, Topic::quality};
+  for (const auto& [place, topic] : asked) topics.push_back(topic);
   return topics;
 }
 

@@ -34,7 +34,8 @@ inline constexpr double kWellEfficiency = 0.9;  // from which scaling is called 
 inline constexpr double kSlowRank = 1.2;        // times the other ranks' own time: a straggler
 inline constexpr double kSmallBatchGain = 0.5;  // of the growth of the batch that comes back as throughput
 
-// The topics that a question asks about, told from its words; speed and quality where none is recognised.
+// The topics that a question asks about, told from its words, in the order in which it asks; speed and
+// quality where none is recognised.
 std::vector<Topic> topics_of(const std::string& question);
 
 Evidence evidence(std::string field, const GridCell& cell, double value, std::string_view unit = "");
