@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
+#include <new>
+#include <stdexcept>
+
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
 #include "lockstep/models/weights.h"
@@ -30,6 +33,24 @@ measure::UtilisationOptions utilisation_options(const record::RunSpec& spec) {
   measure::UtilisationOptions options;
   options.cores = at::get_num_threads() * static_cast<int>(spec.workers) / record::processes_of(spec);
   return options;
+}
+
+bool is_want_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         dynamic_cast<const std::length_error*>(&error) != nullptr;
+}
+
+// Sets are kept decoded: what is too large is too many samples, whatever the batch.
+std::shared_ptr<const data::SampleSet> load_split(const record::RunSpec& spec, Split split) {
+  try {
+    return data::load_set(data::load_request(spec, split));
+  } catch (const std::exception& error) {
+    if (!is_want_of_memory(error)) throw;
+    throw base::DataError(fmt::format(
+        "the samples of data '{}' do not fit into this machine's memory. Next step: fewer --train-samples or "
+        "--val-samples, or a smaller --image-size.",
+        spec.data));
+  }
 }
 
 std::unique_ptr<data::Loader> make_loader(const RunPlace& place, Split split,
@@ -100,9 +121,8 @@ Ending TrainingRun::run() {
 }
 
 void TrainingRun::load_data() {
-  train_set_ = data::load_set(data::load_request(spec_, Split::train));
-  if (spec_.validate_every > 0)
-    validation_set_ = data::load_set(data::load_request(spec_, Split::validation));
+  train_set_ = load_split(spec_, Split::train);
+  if (spec_.validate_every > 0) validation_set_ = load_split(spec_, Split::validation);
   const std::int64_t batch = record::batch_sizes(spec_).global;
   if (batch > static_cast<std::int64_t>(train_set_->size()) && session_.group().rank == 0)
     warn(fmt::format(
