@@ -1,7 +1,9 @@
 // What batch size did: too small, the knee, and what it means for the number of updates.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "lockstep/report/model/cell_figures.h"
 #include "lockstep/report/model/knee.h"
@@ -11,7 +13,7 @@
 namespace lockstep::report {
 namespace {
 
-constexpr std::size_t kMostLadders = 2;
+constexpr std::size_t kMostLadders = 4;
 
 std::string of_ladder(const BatchLadder& ladder) {
   return ladder.label.empty() ? "" : " with " + ladder.label;
@@ -30,6 +32,11 @@ double gain_share(const GridCell& small, const GridCell& large) {
          std::log(static_cast<double>(large.batch.per_worker) / static_cast<double>(small.batch.per_worker));
 }
 
+std::string hedge_of(const GridCell& one, const GridCell& other) {
+  return std::string(
+      clearly_differ(*figure(one, "samples_per_second"), *figure(other, "samples_per_second")) ? "" : kHedge);
+}
+
 void add_small_batch(Sentences& sentences, const BatchLadder& ladder) {
   const GridCell &small = *ladder.rungs[0], &large = *ladder.rungs[1];
   if (large.batch.per_worker <= small.batch.per_worker || gain_share(small, large) < kSmallBatchGain) return;
@@ -38,10 +45,11 @@ void add_small_batch(Sentences& sentences, const BatchLadder& ladder) {
   const std::vector<Evidence> rests = speeds(small, large);
   sentences.push_back({"batch-too-small",
                        fmt::format("Batch {} per worker is too small{}: {} gives {} times the samples per "
-                                   "second, so most of the step "
-                                   "at {} is a cost that does not depend on the batch.",
+                                   "second, so most of the step at {} is a cost that does not depend on the "
+                                   "batch{}.",
                                    small.batch.per_worker, of_ladder(ladder), large.batch.per_worker,
-                                   display_number(second.value / first.value), small.batch.per_worker),
+                                   display_number(second.value / first.value), small.batch.per_worker,
+                                   hedge_of(small, large)),
                        rests});
   sentences.push_back(
       {"try-batch",
@@ -49,20 +57,55 @@ void add_small_batch(Sentences& sentences, const BatchLadder& ladder) {
        rests});
 }
 
+// Where it ends without a knee: every larger batch that was tried paid.
+void add_still_paying(Sentences& sentences, const BatchLadder& ladder) {
+  const GridCell &before = **(ladder.rungs.end() - 2), &last = *ladder.rungs.back();
+  sentences.push_back(
+      {"no-knee",
+       fmt::format("No knee{}: the largest batch, {} per worker, still gave {} times the samples per second "
+                   "of {}{}.",
+                   of_ladder(ladder), last.batch.per_worker,
+                   display_number(figure(last, "samples_per_second")->value /
+                                  figure(before, "samples_per_second")->value),
+                   before.batch.per_worker, hedge_of(before, last)),
+       speeds(before, last)});
+}
+
 void add_knee(Sentences& sentences, const BatchLadder& ladder) {
   if (ladder.knee != nullptr) {
+    const auto next = std::find(ladder.rungs.begin(), ladder.rungs.end(), ladder.knee) + 1;
     sentences.push_back(
         {"knee",
-         fmt::format("The knee{} is batch {} per worker: the next larger one gains less than {}.",
-                     of_ladder(ladder), ladder.knee->batch.per_worker, percent(kLeastGain)),
-         {evidence("steps.samples_per_second", *ladder.knee, *figure(*ladder.knee, "samples_per_second"),
-                   "1/s")}});
+         fmt::format("The knee{} is batch {} per worker: the next larger one gains less than {}{}.",
+                     of_ladder(ladder), ladder.knee->batch.per_worker, percent(kLeastGain),
+                     hedge_of(*ladder.knee, **next)),
+         speeds(*ladder.knee, **next)});
   } else if (ladder.out_of_memory != nullptr) {
     sentences.push_back({"memory-before-knee",
                          fmt::format("Memory ended{} before the knee: {} ran out of memory.",
                                      of_ladder(ladder), ladder.out_of_memory->label),
                          {{"status", ladder.out_of_memory->label, "out_of_memory"}}});
+  } else {
+    add_still_paying(sentences, ladder);
   }
+}
+
+bool is_oversubscribed(const BatchLadder& ladder) {
+  return std::any_of(ladder.rungs.begin(), ladder.rungs.end(),
+                     [](const GridCell* cell) { return cell->oversubscribed; });
+}
+
+bool rate_follows(const GridCell& cell) {
+  const auto& spec = cell.runs.front().spec;
+  return spec.is_object() && spec.value("learning_rate_scaling", "none") == "linear";
+}
+
+// What the learning rate did while the batch grew.
+std::string rate_words(const GridCell& many) {
+  return rate_follows(many)
+             ? "the learning rate follows here (linear scaling), so that each update goes further"
+             : "the same number of epochs learns less unless the learning rate follows, which it does "
+               "not here";
 }
 
 // More workers at the same batch each: a larger effective batch and fewer updates an epoch.
@@ -75,11 +118,9 @@ void add_updates(Sentences& sentences, const ScalingFamily& family) {
       {"fewer-updates",
        fmt::format(
            "For {}, the effective batch grows from {} at one worker to {} at {}, and the steps of an epoch "
-           "fall "
-           "from {} to {}: an epoch makes fewer updates, so the same number of epochs learns less unless the "
-           "learning rate follows.",
+           "fall from {} to {}: an epoch makes fewer updates; {}.",
            family.label, one.batch.global, many.batch.global, many.workers, display_number(before->value),
-           display_number(after->value)),
+           display_number(after->value), rate_words(many)),
        {evidence("batch.global", one, static_cast<double>(one.batch.global)),
         evidence("batch.global", many, static_cast<double>(many.batch.global)),
         evidence("steps.count / epochs", one, *before), evidence("steps.count / epochs", many, *after)}});
@@ -89,15 +130,22 @@ void add_updates(Sentences& sentences, const ScalingFamily& family) {
 
 Sentences batch_words(const Subject& subject) {
   Sentences sentences;
-  std::size_t told = 0;
-  for (const BatchLadder& ladder : batch_ladders(subject.grid)) {
-    if (told++ == kMostLadders) break;
-    add_small_batch(sentences, ladder);
-    add_knee(sentences, ladder);
+  std::vector<BatchLadder> ladders = batch_ladders(subject.grid);
+  // Workers that take turns say little about batches: they are told last, if at all.
+  std::stable_partition(ladders.begin(), ladders.end(),
+                        [](const BatchLadder& ladder) { return !is_oversubscribed(ladder); });
+  if (ladders.size() > kMostLadders) ladders.resize(kMostLadders);
+  for (const BatchLadder& ladder : ladders) add_knee(sentences, ladder);
+  for (const BatchLadder& ladder : ladders) add_small_batch(sentences, ladder);
+  return sentences;
+}
+
+Sentences update_words(const Subject& subject) {
+  Sentences sentences;
+  std::set<bool> told;  // whether the learning rate follows: once for each
+  for (const ScalingFamily& family : scaling_families(subject.grid)) {
+    if (told.insert(rate_follows(*family.steps.back().cell)).second) add_updates(sentences, family);
   }
-  told = 0;
-  for (const ScalingFamily& family : scaling_families(subject.grid))
-    if (told++ < kMostLadders) add_updates(sentences, family);
   return sentences;
 }
 
