@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <span>
 
+#include "lockstep/base/text.h"
 #include "lockstep/report/model/cell_figures.h"
 #include "lockstep/report/model/knee.h"
 #include "lockstep/report/model/scaling.h"
@@ -13,7 +16,7 @@
 namespace lockstep::report {
 namespace {
 
-constexpr std::size_t kMostLadders = 4;
+constexpr std::size_t kMostLadders = 2;
 
 std::string of_ladder(const BatchLadder& ladder) {
   return ladder.label.empty() ? "" : " with " + ladder.label;
@@ -57,40 +60,72 @@ void add_small_batch(Sentences& sentences, const BatchLadder& ladder) {
        rests});
 }
 
-// Where it ends without a knee: every larger batch that was tried paid.
-void add_still_paying(Sentences& sentences, const BatchLadder& ladder) {
-  const GridCell &before = **(ladder.rungs.end() - 2), &last = *ladder.rungs.back();
-  sentences.push_back(
-      {"no-knee",
-       fmt::format("No knee{}: the largest batch, {} per worker, still gave {} times the samples per second "
-                   "of {}{}.",
-                   of_ladder(ladder), last.batch.per_worker,
-                   display_number(figure(last, "samples_per_second")->value /
-                                  figure(before, "samples_per_second")->value),
-                   before.batch.per_worker, hedge_of(before, last)),
-       speeds(before, last)});
-}
+// Ladders that ended alike, told together.
+struct LadderGroup {
+  std::vector<std::string> names;
+  std::vector<Evidence> rests;
+  bool noise_known = true;
 
-void add_knee(Sentences& sentences, const BatchLadder& ladder) {
-  if (ladder.knee != nullptr) {
+  void add(const std::string& name, const GridCell& before, const GridCell& after) {
+    names.push_back(name);
+    for (Evidence& rest : speeds(before, after)) rests.push_back(std::move(rest));
+    noise_known = noise_known && hedge_of(before, after).empty();
+  }
+  // " with A; B; C and 2 more", nothing where there is but one ladder without a name.
+  std::string places() const {
+    constexpr std::size_t kMost = 4;
+    const std::size_t shown = std::min(kMost, names.size());
+    const std::string more = names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "";
+    const std::string text = base::join(std::span(names).first(shown), "; ");
+    return text.empty() ? "" : " with " + text + more;
+  }
+  std::string_view hedge() const { return noise_known ? "" : kHedge; }
+};
+
+void add_knees(Sentences& sentences, const std::vector<BatchLadder>& ladders) {
+  std::map<std::int64_t, LadderGroup> groups;  // by the knee's batch
+  for (const BatchLadder& ladder : ladders) {
+    if (ladder.knee == nullptr) continue;
     const auto next = std::find(ladder.rungs.begin(), ladder.rungs.end(), ladder.knee) + 1;
+    groups[ladder.knee->batch.per_worker].add(ladder.label, *ladder.knee, **next);
+  }
+  for (const auto& [batch, group] : groups)
     sentences.push_back(
         {"knee",
-         fmt::format("The knee{} is batch {} per worker: the next larger one gains less than {}{}.",
-                     of_ladder(ladder), ladder.knee->batch.per_worker, percent(kLeastGain),
-                     hedge_of(*ladder.knee, **next)),
-         speeds(*ladder.knee, **next)});
-  } else if (ladder.out_of_memory != nullptr) {
-    sentences.push_back({"memory-before-knee",
-                         fmt::format("Memory ended{} before the knee: {} ran out of memory.",
-                                     of_ladder(ladder), ladder.out_of_memory->label),
-                         {{"status", ladder.out_of_memory->label, "out_of_memory"}}});
-  } else {
-    add_still_paying(sentences, ladder);
-  }
+         fmt::format("The knee is batch {} per worker{}: the next larger one gains less than {}{}.", batch,
+                     group.places(), percent(kLeastGain), group.hedge()),
+         group.rests});
 }
 
-bool is_oversubscribed(const BatchLadder& ladder) {
+// Ladders that ended without a knee: every larger batch that was tried paid.
+void add_still_paying(Sentences& sentences, const std::vector<BatchLadder>& ladders) {
+  LadderGroup group;
+  for (const BatchLadder& ladder : ladders) {
+    if (ladder.knee != nullptr || ladder.out_of_memory != nullptr) continue;
+    const GridCell &before = **(ladder.rungs.end() - 2), &last = *ladder.rungs.back();
+    const double gain =
+        figure(last, "samples_per_second")->value / figure(before, "samples_per_second")->value;
+    group.add(fmt::format("{}batch {} ({} times {})", ladder.label.empty() ? "" : ladder.label + ", ",
+                          last.batch.per_worker, display_number(gain), before.batch.per_worker),
+              before, last);
+  }
+  if (!group.names.empty())
+    sentences.push_back(
+        {"no-knee",
+         fmt::format("The largest batch per worker still paid{}{}: no knee.", group.places(), group.hedge()),
+         group.rests});
+}
+
+void add_memory_ends(Sentences& sentences, const std::vector<BatchLadder>& ladders) {
+  for (const BatchLadder& ladder : ladders)
+    if (ladder.knee == nullptr && ladder.out_of_memory != nullptr)
+      sentences.push_back({"memory-before-knee",
+                           fmt::format("Memory ended{} before the knee: {} ran out of memory.",
+                                       of_ladder(ladder), ladder.out_of_memory->label),
+                           {{"status", ladder.out_of_memory->label, "out_of_memory"}}});
+}
+
+bool is_oversubscribed_ladder(const BatchLadder& ladder) {
   return std::any_of(ladder.rungs.begin(), ladder.rungs.end(),
                      [](const GridCell* cell) { return cell->oversubscribed; });
 }
@@ -131,11 +166,13 @@ void add_updates(Sentences& sentences, const ScalingFamily& family) {
 Sentences batch_words(const Subject& subject) {
   Sentences sentences;
   std::vector<BatchLadder> ladders = batch_ladders(subject.grid);
-  // Workers that take turns say little about batches: they are told last, if at all.
-  std::stable_partition(ladders.begin(), ladders.end(),
-                        [](const BatchLadder& ladder) { return !is_oversubscribed(ladder); });
+  // Workers that take turns say little about batches: they are told only where there are no others.
+  if (!std::all_of(ladders.begin(), ladders.end(), is_oversubscribed_ladder))
+    std::erase_if(ladders, is_oversubscribed_ladder);
+  add_knees(sentences, ladders);
+  add_memory_ends(sentences, ladders);
+  add_still_paying(sentences, ladders);
   if (ladders.size() > kMostLadders) ladders.resize(kMostLadders);
-  for (const BatchLadder& ladder : ladders) add_knee(sentences, ladder);
   for (const BatchLadder& ladder : ladders) add_small_batch(sentences, ladder);
   return sentences;
 }

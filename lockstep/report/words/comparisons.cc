@@ -22,6 +22,7 @@ struct Compared {
   const char* field;
   double factor = 1;
   const char* unit = "";
+  bool exact = false;  // counted, not measured: it has no noise
 };
 
 bool is_batch(const std::string& axis) {
@@ -37,8 +38,12 @@ enum class Outcome { missing, equal, noise, alike, better, worse };
 Outcome outcome_of(const Number& base, const Number& other, double alike, bool higher_is_better) {
   if (display_number(base.value) == display_number(other.value)) return Outcome::equal;
   const auto differ = clearly_differ(base, other);
+  const double change = std::abs(other.value - base.value) / std::abs(base.value);
+  // Repeats from one seed have no noise, so that the least difference is clear, and still is none to speak
+  // of.
+  if (change < kAboutTheSame) return Outcome::alike;
   if (differ == false) return Outcome::noise;
-  if (!differ && std::abs(other.value - base.value) < alike * std::abs(base.value)) return Outcome::alike;
+  if (!differ && change < alike) return Outcome::alike;
   return (other.value > base.value) == higher_is_better ? Outcome::better : Outcome::worse;
 }
 
@@ -52,6 +57,7 @@ bool is_unhedged(const AxisComparison& comparison, std::string_view name) {
 }
 
 std::string axis_words(const AxisComparison& comparison) {
+  if (comparison.axis->name == "workers") return "number of workers";
   std::string name = comparison.axis->name;
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
@@ -193,31 +199,37 @@ std::string verdict_text(const ValueOutcomes& outcomes) {
 
 struct Verdict {
   std::string text;
-  bool same = true;   // every value, in every place
-  bool noise = true;  // or within the noise
+  bool same = true;                  // every value, in every place
+  bool noise = true;                 // no value differs by more than the noise, and some by that
+  std::vector<bool> equal = {true};  // by value: the same in every place
 };
 
-// What each value did to the figure, or one word where all did the same.
+// What each value did to the figure; those that did the same are named together.
 Verdict verdict_of(const AxisComparison& comparison, const Compared& compared) {
   Verdict verdict;
-  std::vector<std::string> texts;
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_text;
   for (std::size_t i = 1; i < comparison.values.size(); ++i) {
-    if (!was_measured(comparison, i)) continue;
     const ValueOutcomes outcomes = outcomes_of(comparison, i, compared.figure, kAboutTheSame);
-    verdict.same = verdict.same && outcomes.all(Outcome::equal);
-    verdict.noise = verdict.noise && outcomes.count(Outcome::better) + outcomes.count(Outcome::worse) +
-                                             outcomes.count(Outcome::alike) ==
-                                         0;
-    texts.push_back(fmt::format("{} {}", value_words(comparison, i), verdict_text(outcomes)));
+    verdict.equal.push_back(was_measured(comparison, i) && outcomes.all(Outcome::equal));
+    if (!was_measured(comparison, i)) continue;
+    verdict.same = verdict.same && verdict.equal.back();
+    verdict.noise = verdict.noise && outcomes.all(Outcome::noise);
+    const std::string text = verdict_text(outcomes);
+    auto known =
+        std::find_if(by_text.begin(), by_text.end(), [&](const auto& one) { return one.first == text; });
+    if (known == by_text.end()) known = by_text.insert(by_text.end(), {text, {}});
+    known->second.push_back(value_words(comparison, i));
   }
-  verdict.text = fmt::format("against {}: {}", value_words(comparison, 0), base::join(texts, ", "));
+  std::vector<std::string> texts;
+  for (const auto& [text, names] : by_text) texts.push_back(text + " with " + base::join(names, ", "));
+  verdict.text = fmt::format("against {}: {}", value_words(comparison, 0), base::join(texts, "; "));
   return verdict;
 }
 
 std::string ending_of(const AxisComparison& comparison, const Compared& compared, const Verdict& verdict,
                       bool judged) {
   if (verdict.noise) return ": no difference beyond the noise.";
-  const std::string hedge(is_unhedged(comparison, compared.figure) ? "" : kHedge);
+  const std::string hedge(compared.exact || is_unhedged(comparison, compared.figure) ? "" : kHedge);
   return judged ? fmt::format("; {}{}.", verdict.text, hedge) : hedge + ".";
 }
 
@@ -234,7 +246,7 @@ void add_values(Sentences& sentences, const Grid& grid, const GridAxis& axis, co
   const std::string start = fmt::format("{}{}", compared.words, place_words(*comparison));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < comparison->values.size(); ++i)
-    if (was_measured(*comparison, i))
+    if (was_measured(*comparison, i) && (i == 0 || !judged || !verdict.equal[i]))
       texts.push_back(value_words(*comparison, i) + " " + values_text(*comparison, i, compared));
   const std::string text =
       verdict.same ? fmt::format("{}: the same for every {}: {}.", start, axis_words(*comparison),
@@ -270,8 +282,12 @@ Sentences way_words(const Subject& subject) {
 
 Sentences not_run_words(const Subject& subject) {
   std::map<std::string, std::vector<const GridCell*>> cells;  // by reason
-  for (const GridCell& cell : subject.grid.cells)
-    if (cell.any() == nullptr && !cell.remark.empty()) cells[first_sentence(cell.remark)].push_back(&cell);
+  for (const GridCell& cell : subject.grid.cells) {
+    const std::string reason = first_sentence(cell.remark);
+    // A rung that was not climbed is what the knee tells of.
+    if (cell.any() == nullptr && !reason.empty() && !reason.starts_with("not climbed"))
+      cells[reason].push_back(&cell);
+  }
   Sentences sentences;
   for (const auto& [reason, there] : cells) {
     Sentence sentence{"not-run", "", {}};
@@ -285,15 +301,18 @@ Sentences not_run_words(const Subject& subject) {
 
 Sentences cost_words(const Subject& subject) {
   Sentences sentences;
-  for (const GridAxis& axis : subject.grid.axes) {
-    if (!is_labelled(axis)) continue;
+  const auto add_axis = [&](const GridAxis& axis) {
     add_values(sentences, subject.grid, axis,
                {"compute_seconds", "Computation a step (mean)", "forward + backward + optimizer", 1, "s"},
                false);
     add_values(sentences, subject.grid, axis,
                {"exposed_seconds", "Exposed communication a step (mean)", "comm.exposed_seconds", 1, "s"},
                false);
-  }
+  };
+  for (const GridAxis& axis : subject.grid.axes)
+    if (is_labelled(axis)) add_axis(axis);
+  const GridAxis* workers = subject.grid.find_axis("workers");
+  if (workers != nullptr && workers->values.size() > 1) add_axis(*workers);
   return sentences;
 }
 
@@ -302,7 +321,7 @@ Sentences payload_words(const Subject& subject) {
   for (const GridAxis& axis : subject.grid.axes)
     if (is_labelled(axis))
       add_values(sentences, subject.grid, axis,
-                 {"payload_bytes", "Payload of the run", "ledger[].payload_bytes", 1, "B"}, false);
+                 {"payload_bytes", "Payload of the run", "ledger[].payload_bytes", 1, "B", true}, false);
   return sentences;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lockstep/base/text.h"
 #include "lockstep/record/catalogue_data.h"
 #include "lockstep/report/model/grid_axes.h"
 
@@ -149,7 +150,9 @@ void add_guessing(Sentences& sentences, const Grid& grid) {
     if (cell.runs.empty() || divergence_of(grid, cell)) continue;
     const auto loss = figure(cell, "train_loss");
     const auto guess = guessing_loss(cell);
-    if (loss && guess && loss->value >= kGuessing * *guess) cells.push_back(&cell);
+    // A few steps teach nobody anything.
+    if (loss && guess && loss->value >= kGuessing * *guess && cell.runs.front().steps.count >= kFewSteps)
+      cells.push_back(&cell);
   }
   if (cells.empty()) return;
   Sentence sentence{"did-not-learn", "", {}};
@@ -158,10 +161,35 @@ void add_guessing(Sentences& sentences, const Grid& grid) {
   const double guess = *guessing_loss(*cells.front());
   sentence.text = fmt::format(
       "With {}{} nothing was learnt: the final training loss of {} is that of guessing ({}).",
-      cells.front()->label, cells.size() == 1 ? "" : fmt::format(" and {} more cells", cells.size() - 1),
+      cells.front()->label,
+      cells.size() == 1 ? ""
+                        : fmt::format(" and {} more cell{}", cells.size() - 1, cells.size() == 2 ? "" : "s"),
       display_number(figure(*cells.front(), "train_loss")->value), display_number(guess));
   sentences.push_back(std::move(sentence));
 }
+
+// All cells of a kind in one sentence: the first few with why.
+struct Told {
+  std::string finding;
+  std::string verb;
+  std::vector<std::string> cells = {};
+  std::vector<Evidence> rests = {};
+
+  void add(const GridCell& cell, const Divergence& found) {
+    cells.push_back(fmt::format("with {} ({})", cell.label, found.why));
+    rests.insert(rests.end(), found.rests.begin(), found.rests.end());
+  }
+  void tell(Sentences& sentences) const {
+    if (cells.empty()) return;
+    const std::size_t shown = std::min(kMostCells, cells.size());
+    const std::string more =
+        cells.size() > shown ? fmt::format("; and in {} more cells", cells.size() - shown) : "";
+    sentences.push_back(
+        {finding,
+         fmt::format("Training {} {}{}.", verb, base::join(std::span(cells).first(shown), "; "), more),
+         rests});
+  }
+};
 
 }  // namespace
 
@@ -176,29 +204,16 @@ std::optional<Divergence> divergence_of(const Grid& grid, const GridCell& cell) 
 }
 
 Sentences divergence_words(const Subject& subject) {
-  Sentences sentences, advised;
-  std::vector<std::string> more;
-  std::vector<Evidence> more_rests;
-  for (const GridCell& cell : subject.grid.cells) {
-    const auto found = divergence_of(subject.grid, cell);
-    if (!found) continue;
-    if (sentences.size() == kMostCells) {
-      more.push_back(cell.label);
-      more_rests.insert(more_rests.end(), found->rests.begin(), found->rests.end());
-      continue;
+  Told diverged{"divergence", "diverged"}, unstable{"unstable", "was unstable"};
+  Sentences advised;
+  for (const GridCell& cell : subject.grid.cells)
+    if (const auto found = divergence_of(subject.grid, cell)) {
+      (found->kind == Instability::diverged ? diverged : unstable).add(cell, *found);
+      advised.push_back(advice(cell, found->rests));
     }
-    const bool diverged = found->kind == Instability::diverged;
-    sentences.push_back({diverged ? "divergence" : "unstable",
-                         fmt::format("With {} training {}: {}.", cell.label,
-                                     diverged ? "diverged" : "was unstable", found->why),
-                         found->rests});
-    advised.push_back(advice(cell, found->rests));
-  }
-  if (!more.empty())
-    sentences.push_back(
-        {"divergence-more",
-         fmt::format("{} more cells diverged or were unstable, among them {}.", more.size(), more.front()),
-         more_rests});
+  Sentences sentences;
+  diverged.tell(sentences);
+  unstable.tell(sentences);
   append(sentences, std::move(advised));
   add_guessing(sentences, subject.grid);
   return sentences;

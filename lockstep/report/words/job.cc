@@ -43,7 +43,7 @@ std::vector<JobPart> parts_of(const GridCell& one, const GridCell& many) {
 }
 
 std::string times_text(double ratio) {
-  return ratio >= 1.95 ? fmt::format(", {} times", display_number(std::round(10 * ratio) / 10)) : "";
+  return ratio >= 1.95 ? fmt::format(" ({} times)", display_number(std::round(10 * ratio) / 10)) : "";
 }
 
 std::string change_text(const JobPart& part) {

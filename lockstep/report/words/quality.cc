@@ -91,8 +91,8 @@ void add_averaging(Sentences& sentences, const Subject& subject) {
 Sentences quality_words(const Subject& subject) {
   Sentences sentences = divergence_words(subject);
   add_loss_by_workers(sentences, subject);
-  append(sentences, update_words(subject));
   append(sentences, comparison_words(subject));
+  append(sentences, update_words(subject));
   add_averaging(sentences, subject);
   return sentences;
 }

@@ -159,8 +159,8 @@ FamilyRange range_of(const std::vector<const ScalingFamily*>& families) {
 
 std::string judged_text(const ScalingFamily& family) {
   const ScalingStep& step = judged_step(family);
-  return fmt::format("{} times at {} workers ({}){}", display_number(speedup_of(family)), step.cell->workers,
-                     family.label, step.cell->oversubscribed ? ", more than there are cores" : "");
+  return fmt::format("{} times at {} workers ({}{})", display_number(speedup_of(family)), step.cell->workers,
+                     family.label, step.cell->oversubscribed ? "; more workers than cores" : "");
 }
 
 // Where there are many families: how far apart they lie, in one sentence.
@@ -177,6 +177,8 @@ void add_range(Sentences& sentences, const std::vector<const ScalingFamily*>& fa
                    range.count, name_of(scaling), judged_text(*range.least), judged_text(*range.most),
                    range.noise_known ? "" : kHedge),
        rests});
+  const ScalingStep& best = judged_step(*range.most);
+  if (best.efficiency->value > kSuspectEfficiency) sentences.push_back(suspect_sentence(best));
 }
 
 // All of them where there are few; else the range, and the worst in full.

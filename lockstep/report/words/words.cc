@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 namespace lockstep::report {
@@ -81,17 +82,29 @@ class Teller {
   std::set<std::string> said_;
 };
 
-// The topics that go to a question, in the order in which it asks.
-std::vector<Sentences> topics_for(std::size_t question, const std::vector<std::string>& questions,
+// What goes to one question, by topic in the order in which it asks; taken out of `told`.
+std::vector<Sentences> topics_for(std::size_t question, const Subject& subject,
                                   std::map<Topic, Sentences>& told) {
-  const std::map<Topic, std::size_t> answers = answers_of(questions);
+  const std::vector<std::string>& questions = subject.study->questions;
   std::vector<Sentences> topics;
   for (const Topic topic : topics_of(questions[question])) {
-    if (answers.at(topic) != question) continue;
-    topics.push_back(std::move(told[topic]));
-    told.erase(topic);
+    Sentences ours, others;
+    for (Sentence& sentence : told[topic])
+      (question_for(sentence, topic, subject.grid, questions) == question ? ours : others)
+          .push_back(std::move(sentence));
+    order_for(questions[question], subject.grid, ours);
+    topics.push_back(std::move(ours));
+    told[topic] = std::move(others);
   }
   return topics;
+}
+
+// What nobody asked for. Costs along axes are for who asks: the tables hold them.
+std::vector<Sentences> unasked(bool questions, std::map<Topic, Sentences>& told) {
+  std::vector<Sentences> rest;
+  for (const Topic topic : kTopics)
+    if (!questions || topic != Topic::costs) rest.push_back(std::move(told[topic]));
+  return rest;
 }
 
 }  // namespace
@@ -101,17 +114,14 @@ std::vector<Paragraph> words_of(const Subject& subject) {
   for (const Topic topic : kTopics) told[topic] = sentences_of(topic, subject);
   Teller teller;
   std::vector<Paragraph> paragraphs;
-  const std::vector<std::string> questions =
-      subject.study == nullptr ? std::vector<std::string>{} : subject.study->questions;
-  for (std::size_t i = 0; i < questions.size(); ++i)
-    paragraphs.push_back(teller.tell(questions[i], topics_for(i, questions, told), kMostSentences));
-  std::vector<Sentences> rest;
-  for (const Topic topic : kTopics)
-    if (told.contains(topic)) rest.push_back(std::move(told[topic]));
-  Paragraph unasked = teller.tell("", std::move(rest), questions.empty() ? kMostUnasked : kMostSentences);
-  if (questions.empty()) unasked.question = "What do the figures say?";
-  if (questions.empty() || unasked.sentences.front().finding != "no-figures")
-    paragraphs.push_back(std::move(unasked));
+  const std::size_t questions = subject.study == nullptr ? 0 : subject.study->questions.size();
+  for (std::size_t i = 0; i < questions; ++i)
+    paragraphs.push_back(
+        teller.tell(subject.study->questions[i], topics_for(i, subject, told), kMostSentences));
+  Paragraph rest =
+      teller.tell("", unasked(questions > 0, told), questions > 0 ? kMostSentences : kMostUnasked);
+  if (questions == 0) rest.question = "What do the figures say?";
+  if (questions == 0 || rest.sentences.front().finding != "no-figures") paragraphs.push_back(std::move(rest));
   return paragraphs;
 }
 

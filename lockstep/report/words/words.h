@@ -3,7 +3,7 @@
 // threshold.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -65,9 +65,13 @@ inline constexpr std::string_view kHedge = " (one run each: how much is noise is
 // The topics that a question asks about, told from its words, in the order in which it asks; speed and
 // quality where none is recognised.
 std::vector<Topic> topics_of(const std::string& question);
-// Which of the questions each topic goes to: the one that asks for it earliest in its own words, among equals
-// the first.
-std::map<Topic, std::size_t> answers_of(const std::vector<std::string>& questions);
+// Which of the questions a sentence of that topic goes to: one that names the axis it compares before others,
+// then the one that asks for the topic earliest in its own words, among equals the first. Nothing where none
+// asks.
+std::optional<std::size_t> question_for(const Sentence& sentence, Topic topic, const Grid& grid,
+                                        const std::vector<std::string>& questions);
+// Comparisons along axes that the question does not name come last.
+void order_for(const std::string& question, const Grid& grid, Sentences& sentences);
 
 Evidence evidence(std::string field, const GridCell& cell, double value, std::string_view unit = "");
 Evidence evidence(std::string field, const GridCell& cell, const Number& number, std::string_view unit = "");
