@@ -35,8 +35,9 @@ bool is_labelled(const GridAxis& axis) {
 
 enum class Outcome { missing, equal, noise, alike, better, worse };
 
-Outcome outcome_of(const Number& base, const Number& other, double alike, bool higher_is_better) {
-  if (display_number(base.value) == display_number(other.value)) return Outcome::equal;
+Outcome outcome_of(const Number& base, const Number& other, std::string_view unit, double alike,
+                   bool higher_is_better) {
+  if (with_unit(base.value, unit) == with_unit(other.value, unit)) return Outcome::equal;
   const auto differ = clearly_differ(base, other);
   const double change = std::abs(other.value - base.value) / std::abs(base.value);
   // Repeats from one seed have no noise, so that the least difference is clear, and still is none to speak
@@ -110,12 +111,13 @@ ValueOutcomes outcomes_of(const AxisComparison& comparison, std::size_t value, s
                           double alike) {
   const lab::RunFigure* known = lab::find_run_figure(name);
   const bool higher = known != nullptr && known->better == lab::Better::higher;
+  const std::string_view unit = known == nullptr ? "" : known->unit;
   ValueOutcomes outcomes;
   for (const ComparedRest& rest : comparison.rests)
-    outcomes.at.push_back(
-        rest.cells[value] == nullptr
-            ? Outcome::missing
-            : outcome_of(*figure(*rest.cells[0], name), *figure(*rest.cells[value], name), alike, higher));
+    outcomes.at.push_back(rest.cells[value] == nullptr
+                              ? Outcome::missing
+                              : outcome_of(*figure(*rest.cells[0], name), *figure(*rest.cells[value], name),
+                                           unit, alike, higher));
   return outcomes;
 }
 
@@ -124,7 +126,7 @@ std::string ratio_text(const GridCell* base, const GridCell* cell, Outcome outco
     case Outcome::missing:
       return "not run";
     case Outcome::equal:
-      return "1";
+      return "as fast";
     case Outcome::noise:
       return "within the noise";
     case Outcome::alike:
@@ -135,7 +137,7 @@ std::string ratio_text(const GridCell* base, const GridCell* cell, Outcome outco
   }
 }
 
-// "ddp 1.2 / about as fast / 0.9 times".
+// "ddp 1.2 times / about as fast / 0.9 times".
 std::string speed_text(const AxisComparison& comparison, std::size_t value) {
   const ValueOutcomes outcomes = outcomes_of(comparison, value, "samples_per_second", kUsualNoise);
   const std::string name = value_words(comparison, value);
@@ -145,7 +147,7 @@ std::string speed_text(const AxisComparison& comparison, std::size_t value) {
   for (std::size_t i = 0; i < comparison.rests.size(); ++i)
     ratios.push_back(
         ratio_text(comparison.rests[i].cells[0], comparison.rests[i].cells[value], outcomes.at[i]));
-  return fmt::format("{} {} times", name, base::join(ratios, " / "));
+  return fmt::format("{} {}", name, base::join(ratios, " / "));
 }
 
 bool was_measured(const AxisComparison& comparison, std::size_t value) {
@@ -199,9 +201,12 @@ std::string verdict_text(const ValueOutcomes& outcomes) {
 
 struct Verdict {
   std::string text;
-  bool same = true;                  // every value, in every place
-  bool noise = true;                 // no value differs by more than the noise, and some by that
-  std::vector<bool> equal = {true};  // by value: the same in every place
+  bool same = true;                      // every value, in every place
+  bool noise = true;                     // no value differs by more than the noise, and some by that
+  std::vector<bool> equal = {true};      // by value: the same in every place
+  std::vector<std::string> equal_names;  // of counted figures: who has the first value's
+
+  std::string equal_text() const { return "the same with " + base::join(equal_names, ", "); }
 };
 
 // What each value did to the figure; those that did the same are named together.
@@ -213,6 +218,7 @@ Verdict verdict_of(const AxisComparison& comparison, const Compared& compared) {
     verdict.equal.push_back(was_measured(comparison, i) && outcomes.all(Outcome::equal));
     if (!was_measured(comparison, i)) continue;
     verdict.same = verdict.same && verdict.equal.back();
+    if (compared.exact && verdict.equal.back()) verdict.equal_names.push_back(value_words(comparison, i));
     verdict.noise = verdict.noise && outcomes.all(Outcome::noise);
     const std::string text = verdict_text(outcomes);
     auto known =
@@ -230,7 +236,8 @@ std::string ending_of(const AxisComparison& comparison, const Compared& compared
                       bool judged) {
   if (verdict.noise) return ": no difference beyond the noise.";
   const std::string hedge(compared.exact || is_unhedged(comparison, compared.figure) ? "" : kHedge);
-  return judged ? fmt::format("; {}{}.", verdict.text, hedge) : hedge + ".";
+  if (!judged) return verdict.equal_names.empty() ? hedge + "." : "; " + verdict.equal_text() + ".";
+  return fmt::format("; {}{}.", verdict.text, hedge);
 }
 
 // All values of a figure along an axis; `judged`: with what was better.
@@ -246,7 +253,7 @@ void add_values(Sentences& sentences, const Grid& grid, const GridAxis& axis, co
   const std::string start = fmt::format("{}{}", compared.words, place_words(*comparison));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < comparison->values.size(); ++i)
-    if (was_measured(*comparison, i) && (i == 0 || !judged || !verdict.equal[i]))
+    if (was_measured(*comparison, i) && (i == 0 || !(judged || compared.exact) || !verdict.equal[i]))
       texts.push_back(value_words(*comparison, i) + " " + values_text(*comparison, i, compared));
   const std::string text =
       verdict.same ? fmt::format("{}: the same for every {}: {}.", start, axis_words(*comparison),

@@ -149,9 +149,13 @@ std::optional<std::size_t> question_for(const Sentence& sentence, Topic topic, c
 }
 
 void order_for(const std::string& question, const Grid& grid, Sentences& sentences) {
-  const auto rank = [&](const Sentence& sentence) {
+  const auto is_named = [&](const Sentence& sentence) {
     const GridAxis* axis = axis_of(sentence, grid);
-    return axis != nullptr && !mentions(question, *axis) ? 1 : 0;
+    return axis != nullptr && mentions(question, *axis);
+  };
+  if (std::none_of(sentences.begin(), sentences.end(), is_named)) return;
+  const auto rank = [&](const Sentence& sentence) {
+    return axis_of(sentence, grid) != nullptr && !is_named(sentence) ? 1 : 0;
   };
   std::stable_sort(sentences.begin(), sentences.end(),
                    [&](const Sentence& one, const Sentence& other) { return rank(one) < rank(other); });
