@@ -78,7 +78,8 @@ std::string error_bar(const Scale& scale, const ChartPoint& point, double y) {
 std::string bar(const Chart& chart, std::size_t series, const ChartPoint& point, double from, double to,
                 double y, const std::string& error) {
   Attributes attributes = data_of(series, point);
-  attributes.insert(attributes.begin(), {"class", "mark " + series_class(chart, series)});
+  attributes.insert(attributes.begin(), {"class", (point.oversubscribed ? "mark hollow " : "mark ") +
+                                                      series_class(chart, series)});
   attributes.push_back({"data-legend", std::to_string(series)});
   attributes.push_back({"data-length", pixels(to - from)});
   return element("g", attributes,

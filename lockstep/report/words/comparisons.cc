@@ -133,7 +133,7 @@ std::string ratio_text(const GridCell* base, const GridCell* cell, Outcome outco
       return "about as fast";
     default:
       return fmt::format(
-          "{:.3g}", figure(*cell, "samples_per_second")->value / figure(*base, "samples_per_second")->value);
+          "{:.3g} times", figure(*cell, "samples_per_second")->value / figure(*base, "samples_per_second")->value);
   }
 }
 
