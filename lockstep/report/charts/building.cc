@@ -77,12 +77,14 @@ struct Part {
   std::vector<ChartSeries> series;
 };
 
-// At most eight to a part, numbered where one name gives several.
+// At most eight to a part, evenly, numbered where one name gives several.
 void add_parts(std::vector<Part>& parts, const std::string& name, const std::vector<ChartSeries>& series) {
+  if (series.empty()) return;
   const std::size_t pages = (series.size() + kMostSeries - 1) / kMostSeries;
+  const std::size_t each = (series.size() + pages - 1) / pages;
   for (std::size_t page = 0; page < pages; ++page) {
-    const auto first = series.begin() + static_cast<std::ptrdiff_t>(page * kMostSeries);
-    const auto count = std::min(kMostSeries, series.size() - page * kMostSeries);
+    const auto first = series.begin() + static_cast<std::ptrdiff_t>(page * each);
+    const auto count = std::min(each, series.size() - page * each);
     const std::string number = pages > 1 ? fmt::format(" ({} of {})", page + 1, pages) : "";
     parts.push_back({name + number, {first, first + static_cast<std::ptrdiff_t>(count)}});
   }

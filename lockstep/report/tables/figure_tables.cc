@@ -65,6 +65,7 @@ std::string remark_of(const GridCell& cell) {
   // The note of a cell may join several reasons, and repeat one.
   for (const std::string& reason : reasons_of(cell.remark)) {
     const std::string text = without_absurd_interval(reason);
+    if (has_failed(cell) && text.starts_with("out of memory")) continue;  // said already
     if (std::find(parts.begin(), parts.end(), text) == parts.end()) parts.push_back(text);
   }
   return base::join(parts, "; ");

@@ -132,8 +132,8 @@ std::string ratio_text(const GridCell* base, const GridCell* cell, Outcome outco
     case Outcome::alike:
       return "about as fast";
     default:
-      return fmt::format(
-          "{:.3g} times", figure(*cell, "samples_per_second")->value / figure(*base, "samples_per_second")->value);
+      return fmt::format("{:.3g} times", figure(*cell, "samples_per_second")->value /
+                                             figure(*base, "samples_per_second")->value);
   }
 }
 
