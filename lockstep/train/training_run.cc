@@ -52,7 +52,9 @@ std::uint64_t loader_bytes(const record::RunSpec& spec, const data::SampleSet& s
                       static_cast<std::uint64_t>(input.width) * sizeof(float);
   const std::uint64_t images = set.task == record::Task::restoration ? 2 : 1;  // noisy and clean
   const record::BatchSizes batch = record::batch_sizes(spec);
-  const std::int64_t rows = spec.strategy == "dp" ? batch.global : batch.per_worker;
+  const auto samples = static_cast<std::int64_t>(set.size());
+  const std::int64_t rows = spec.strategy == "dp" ? std::min(batch.global, samples)
+                                                  : std::min(batch.per_worker, samples / spec.workers + 1);
   return batches * static_cast<std::uint64_t>(rows) * sample * images;
 }
 
@@ -101,6 +103,11 @@ void TrainingRun::load_data() {
   train_set_ = data::load_set(data::load_request(spec_, Split::train));
   if (spec_.validate_every > 0)
     validation_set_ = data::load_set(data::load_request(spec_, Split::validation));
+  const std::int64_t batch = record::batch_sizes(spec_).global;
+  if (batch > static_cast<std::int64_t>(train_set_->size()) && session_.group().rank == 0)
+    warn(fmt::format(
+        "the global batch of {} is larger than the training set: every step trains on all {} samples", batch,
+        train_set_->size()));
 }
 
 void TrainingRun::open_communicator() {
@@ -163,6 +170,17 @@ void TrainingRun::warn(const std::string& message) {
   events_.write(record::WarningEvent{message});
 }
 
+void TrainingRun::warn_if_nothing_is_left(const Progress& from) {
+  const auto epochs = static_cast<std::int64_t>(from.next.epoch);
+  const bool all_epochs = spec_.epochs && from.steps_done > 0 && epochs >= *spec_.epochs;
+  const bool all_steps = spec_.steps && from.steps_done > 0 && from.steps_done >= *spec_.steps;
+  if ((all_epochs || all_steps) && session_.group().rank == 0)
+    warn(fmt::format(
+        "nothing is left to train: the checkpoint has {} steps and {} epochs already. Give more --epochs or "
+        "--steps.",
+        from.steps_done, epochs));
+}
+
 void TrainingRun::announce() {
   const record::StartedEvent started = started_event(spec_, train_set_->classes, placement_);
   if (replicas_ != nullptr) replicas_->announce(started);
@@ -184,6 +202,7 @@ Ending TrainingRun::train() {
   Checkpointer checkpointer({spec_, network_->model, *strategy_, *optimizer_},
                             place_.directory / "checkpoints", session_.group(), session_.store(), events_);
   const Progress from = checkpointer.restore().value_or(Progress{});
+  warn_if_nothing_is_left(from);
   Agreement agreement(std::move(agreement_channel_), agreement_options(spec_, from.train_seconds));
   Trainer trainer({spec_, network_->model, network_->loss, *strategy_, *optimizer_, schedule, *train_data,
                    validation_data.get(), inputs, communicator_.get(), *compute_, *timer_, session_.ledger(),
