@@ -281,6 +281,29 @@ Report report_of(std::vector<RunRecord> records, const lab::Study* study, std::v
   return build_report({study, {}, std::move(records)}, {std::move(only)});
 }
 
+std::vector<std::string> findings(const Report& report) {
+  std::vector<std::string> found;
+  for (const Paragraph& paragraph : report.words)
+    for (const Sentence& sentence : paragraph.sentences) found.push_back(sentence.finding);
+  return found;
+}
+
+Report one_against_four(const MadeRun& four, double noise) {
+  std::vector<record::RunRecord> records = repeated({}, noise);
+  MadeRun many = four;
+  many.workers = 4;
+  add(records, repeated(many, noise));
+  return report_of(std::move(records));
+}
+
+MadeRun waiting_ranks() {
+  MadeRun four;
+  four.exposed = 0.031;
+  four.peer_wait = 0.030;
+  four.busy = 0.035;
+  return four;
+}
+
 std::string text_of_finding(const Report& report, const std::string& finding) {
   for (const Paragraph& paragraph : report.words)
     for (const Sentence& sentence : paragraph.sentences)

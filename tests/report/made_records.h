@@ -56,6 +56,12 @@ std::vector<record::RunRecord> published_records();
 
 Report report_of(std::vector<record::RunRecord> records, const lab::Study* study = nullptr,
                  std::vector<std::string> only = {});
+// The findings of all sentences in order.
+std::vector<std::string> findings(const Report& report);
+// One worker, and four whose step differs from its in what the test changes.
+Report one_against_four(const MadeRun& four, double noise = 0.01);
+// Ranks that wait for each other most of their communication's time.
+MadeRun waiting_ranks();
 // Whether some sentence has the finding; its text, or empty.
 std::string text_of_finding(const Report& report, const std::string& finding);
 

@@ -52,7 +52,8 @@ std::vector<double> lengths_of(const Chart& chart) {
   for (const ChartSeries& series : chart.series)
     for (const ChartPoint& point : series.points) {
       lengths.push_back(point.y);
-      if (point.interval) lengths.push_back(point.interval->high);
+      // Stacked bars show no intervals: none may stretch the scale.
+      if (point.interval && chart.kind != ChartKind::stacked_bar) lengths.push_back(point.interval->high);
     }
   for (const ChartRule& rule : chart.rules) lengths.push_back(rule.value);
   if (chart.y.log) std::erase_if(lengths, [](double length) { return length <= 0; });

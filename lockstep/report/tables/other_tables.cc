@@ -79,7 +79,7 @@ std::string published_note(const Subject& subject) {
   const std::vector<std::string> names(machines.begin(), machines.end());
   return "Published columns are theirs, measured on their machines; ours stand beside those that mean the "
          "same "
-         "figure, measured on " +
+         "figure, where our runs have it, measured on " +
          base::join(names, "; ") + "." +
          (cut.empty() ? ""
                       : " Ours were cut (" + cut +
