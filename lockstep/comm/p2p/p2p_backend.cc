@@ -29,13 +29,12 @@ class P2pBackend : public Backend {
     const device::cuda::DeviceFacts facts = device::cuda::facts_of(0);
     if (facts.compute_major * 10 + facts.compute_minor < kLeastCompute)
       return {false, fmt::format("{} is older than the kernels are compiled for", facts.name), "Use nccl."};
-    return {
-        true,
-        fmt::format("kernels of our own over CUDA IPC, for ranks of one host, also several on one device: {} "
-                    "({}), CUDA {} (driver {})",
-                    devices.count == 1 ? "1 device" : fmt::format("{} devices", devices.count), facts.name,
-                    device::cuda::runtime_version(), device::cuda::driver_version()),
-        ""};
+    return {true,
+            fmt::format(
+                "CUDA IPC, {} ({}), CUDA {} (driver {}); for ranks of one host, also several on one device",
+                devices.count == 1 ? "1 device" : fmt::format("{} devices", devices.count), facts.name,
+                device::cuda::runtime_version(), device::cuda::driver_version()),
+            ""};
   }
 
   std::unique_ptr<Communicator> open(const Group& group, Store& store,
