@@ -21,6 +21,7 @@
 #pragma once
 
 #include "lockstep/comm/p2p/kernels.h"
+#include "lockstep/comm/p2p/words.cuh"
 
 namespace lockstep::comm::p2p {
 
@@ -29,24 +30,6 @@ inline constexpr unsigned kEagerLooks = 256;    // before a waiting thread sleep
 inline constexpr unsigned kLooksPerCheck = 64;  // at its word, before it looks at the host's and the clock
 inline constexpr unsigned kSleepNanoseconds = 100;
 
-__device__ inline std::uint64_t load_acquire(const std::uint64_t* word) {
-  std::uint64_t value;
-  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
-  return value;
-}
-__device__ inline void store_release(std::uint64_t* word, std::uint64_t value) {
-  asm volatile("st.release.sys.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
-}
-__device__ inline std::uint32_t load_relaxed(const std::uint32_t* word) {
-  std::uint32_t value;
-  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-  return value;
-}
-__device__ inline std::uint64_t nanoseconds_now() {
-  std::uint64_t value;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value));
-  return value;
-}
 __device__ inline std::uint64_t word_of(std::uint32_t number, std::uint32_t signature) {
   return (std::uint64_t{number} << 32) | signature;
 }

@@ -3,6 +3,7 @@
 
 #include "lockstep/comm/p2p/move_kernels.cuh"
 #include "lockstep/comm/p2p/reduce_kernels.cuh"
+#include "lockstep/comm/p2p/words_ptx.cuh"
 #include "lockstep/device/cuda/cuda_error.h"
 
 namespace lockstep::comm::p2p {

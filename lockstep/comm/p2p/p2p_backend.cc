@@ -1,6 +1,8 @@
 // The backend p2p: GPUs whose ranks map each other's memory.
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <random>
 
 #include "lockstep/comm/cuda/device_place.h"
@@ -43,11 +45,14 @@ class P2pBackend : public Backend {
     const base::Deadline deadline(options.timeout);
     const int device = choose_device(name(), group, options);
     StreamPlace place{group, device, options, &store, "p2p/" + options.channel};
-    return std::make_unique<P2pCommunicator>(std::move(place), process_, deadline);
+    return std::make_unique<P2pCommunicator>(std::move(place), process_number(), deadline);
   }
 
  private:
-  const std::uint64_t process_ = random_number();
+  // With the process's id, so that it differs in one that was forked from a user of the backend.
+  std::uint64_t process_number() const { return random_ + static_cast<std::uint64_t>(::getpid()); }
+
+  const std::uint64_t random_ = random_number();
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ __device__ __noinline__ void reduce_units(const std::byte* const* addends, unsig
   std::byte* const copy = range.copy == nullptr ? nullptr : range.copy + first;
   const std::uint64_t stride = blockDim.x;
   for (std::uint64_t i = threadIdx.x; i < count; i += kUnroll * stride) {
-    Combined sums[kUnroll][kPerUnit];
+    Combined sums[kUnroll][kPerUnit] = {};
     for (unsigned rank = 0; rank < world; ++rank) {
       const Unit* source = reinterpret_cast<const Unit*>(addends[rank] + first) + i;
       Held held[kUnroll];
