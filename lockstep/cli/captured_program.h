@@ -6,6 +6,7 @@
 
 #include "lockstep/base/clock.h"
 #include "lockstep/launch/exit_status.h"
+#include "lockstep/launch/signals.h"
 
 namespace lockstep::cli {
 
@@ -14,12 +15,13 @@ struct Captured {
   std::string error;  // its messages
   launch::ExitStatus status;
 };
-// However it ended. Throws DeviceError, naming `what`, when it cannot be started or does not end within the
-// limit (it is killed then).
-Captured capture(const std::vector<std::string>& command, const std::string& what, base::Nanoseconds limit);
+// However it ended. Throws CommError (timed out), naming `what`, when it does not end within the limit, and
+// Error with the signal's exit code when `signals` (which may be null) has seen one; it is killed then.
+Captured capture(const std::vector<std::string>& command, const std::string& what, base::Nanoseconds limit,
+                 const launch::SignalWatch* signals = nullptr);
 
-// What it printed; its messages go to our standard error. Throws DeviceError, naming `what`, when it cannot
-// be started, fails, or does not end within the limit.
+// What it printed; its messages go to our standard error. Throws DeviceError, naming `what`, when it fails,
+// and CommError when it does not end within the limit.
 std::string output_of(const std::vector<std::string>& command, const std::string& what,
                       base::Nanoseconds limit);
 

@@ -13,6 +13,7 @@ namespace {
 bool wants_color(const std::string& choice, int fd) {
   if (choice == "always") return true;
   if (choice == "never" || base::environment("NO_COLOR")) return false;
+  if (base::environment("OMPI_COMM_WORLD_RANK")) return false;  // mpirun's own terminal, whatever ours is
   return ::isatty(fd) == 1 && base::environment("TERM").value_or("dumb") != "dumb";
 }
 

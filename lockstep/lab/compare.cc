@@ -70,7 +70,14 @@ std::optional<double> ComparedFigure::worse() const {
 
 bool ComparedFigure::misses(double threshold) const {
   const std::optional<double> by = worse();
-  return by && *by > threshold && difference.significant().value_or(true);
+  if (!by || *by <= threshold) return false;
+  // Of single runs nobody knows the noise; bytes have none.
+  return difference.significant().value_or(figure->unit == "B");
+}
+
+bool ComparedFigure::undecided(double threshold) const {
+  const std::optional<double> by = worse();
+  return by && *by > threshold && !difference.significant() && !misses(threshold);
 }
 
 std::vector<ComparedCell> compare(std::span<const record::RunRecord> a, std::span<const record::RunRecord> b,

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/log.h"
 #include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/conclude.h"
 #include "lockstep/lab/run_index.h"
@@ -19,7 +21,8 @@ using Json = nlohmann::json;
 using Records = std::vector<record::RunRecord>;
 
 record::RunRecord record_of(const Json& json, const std::string& place) {
-  if (json.is_discarded() || !json.is_object()) throw base::DataError(place + "this is not JSON.");
+  if (json.is_discarded()) throw base::DataError(place + "this is not JSON.");
+  if (!json.is_object()) throw base::DataError(place + "this is no record: a record is a JSON object.");
   try {
     return record::record_from_json(json);
   } catch (const base::StoreError& error) {
@@ -44,7 +47,10 @@ Records records_of_file(const fs::path& file) {
 Records records_of_store(const fs::path& store) {
   Records records;
   for (ListedRun& run : list_runs(store))
-    if (run.record) records.push_back(std::move(*run.record));
+    if (run.record)
+      records.push_back(std::move(*run.record));
+    else if (!run.damage.empty())
+      base::log_warning(fmt::format("run {} is left out: {}", run.directory.id(), run.damage));
   return records;
 }
 
@@ -59,6 +65,20 @@ bool same_record(const RunDirectory& run, const record::RunRecord& record) {
 }
 
 }  // namespace
+
+Records each_once(Records records) {
+  std::map<std::string, Json> known;
+  Records once;
+  for (record::RunRecord& record : records) {
+    const auto [found, is_new] = known.emplace(record.id, record::to_json(record));
+    if (is_new)
+      once.push_back(std::move(record));
+    else if (found->second != record::to_json(record))
+      throw base::DataError(
+          fmt::format("two different records have the id {}: which one is meant?", record.id));
+  }
+  return once;
+}
 
 std::string to_json_lines(std::span<const record::RunRecord> records) {
   std::string text;

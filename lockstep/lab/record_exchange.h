@@ -11,6 +11,10 @@
 
 namespace lockstep::lab {
 
+// Without the second of two equal records: a run counts once, however often it was named. Throws DataError
+// where two records of one id differ.
+std::vector<record::RunRecord> each_once(std::vector<record::RunRecord> records);
+
 // One record a line, whole.
 std::string to_json_lines(std::span<const record::RunRecord> records);
 

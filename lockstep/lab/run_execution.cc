@@ -42,7 +42,10 @@ launch::LaunchResult execute_run(const RunDirectory& run, const RunRequest& requ
 }
 
 ConcludedRun conclude_run(const RunDirectory& run, const RunOutcome& outcome, const nlohmann::json& machine) {
-  const Conclusion conclusion = merge_run(run, context_of(outcome, machine));
+  const auto commanded = std::chrono::system_clock::now() - outcome.total;
+  record::RunContext context = context_of(outcome, machine);
+  context.commanded_at = std::chrono::duration<double>(commanded.time_since_epoch()).count();
+  const Conclusion conclusion = merge_run(run, std::move(context));
   ConcludedRun concluded{conclusion.record, ""};
   try {
     keep(run, conclusion);

@@ -1,5 +1,8 @@
 #include "lockstep/lab/run_index.h"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <set>
 
@@ -16,13 +19,14 @@ namespace fs = std::filesystem;
 
 // A later layout has another name, so that two versions do not quarrel over one store.
 constexpr const char* kSchema =
-    "CREATE TABLE IF NOT EXISTS runs_1 (id TEXT PRIMARY KEY, has_record INTEGER, damage TEXT, study TEXT, "
+    "CREATE TABLE IF NOT EXISTS runs_2 (id TEXT PRIMARY KEY, has_record INTEGER, damage TEXT, study TEXT, "
     "cell TEXT, repeat INTEGER, spec_hash TEXT, started_at TEXT, status TEXT, engine TEXT, model TEXT, "
     "data TEXT, strategy TEXT, backend TEXT, device TEXT, host TEXT, workers INTEGER, "
-    "oversubscribed INTEGER, samples_per_second REAL, step_seconds REAL, total_seconds REAL, loss REAL);"
-    "CREATE INDEX IF NOT EXISTS runs_1_study ON runs_1 (study);";
+    "oversubscribed INTEGER, samples_per_second REAL, step_seconds REAL, total_seconds REAL, loss REAL, "
+    "stamp TEXT);"
+    "CREATE INDEX IF NOT EXISTS runs_2_study ON runs_2 (study);";
 constexpr const char* kPut =
-    "INSERT OR REPLACE INTO runs_1 VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "INSERT OR REPLACE INTO runs_2 VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 std::string spec_text(const record::RunRecord& record, const char* name) {
   const auto found = record.spec.find(name);
@@ -34,7 +38,7 @@ void put_row(Statement& put, const IndexedRun& run) {
   put.bind(run.repeat).bind(run.spec_hash).bind(run.started_at).bind(run.status).bind(run.engine);
   put.bind(run.model).bind(run.data).bind(run.strategy).bind(run.backend).bind(run.device).bind(run.host);
   put.bind(run.workers).bind(std::int64_t{run.oversubscribed}).bind(run.samples_per_second);
-  put.bind(run.step_seconds).bind(run.total_seconds).bind(run.loss);
+  put.bind(run.step_seconds).bind(run.total_seconds).bind(run.loss).bind(run.stamp);
   put.step();
   put.reset();
 }
@@ -56,6 +60,7 @@ IndexedRun row_of(const Statement& row) {
   for (std::optional<double>* number :
        {&run.samples_per_second, &run.step_seconds, &run.total_seconds, &run.loss})
     *number = row.number(column++);
+  run.stamp = row.text(column++);
   return run;
 }
 
@@ -70,10 +75,18 @@ std::set<std::string> ids_on_disk(const fs::path& store) {
   return ids;
 }
 
+// Changes whenever the record's file does; empty where there is none.
+std::string stamp_of(const fs::path& record_file) {
+  struct stat facts {};
+  if (::stat(record_file.c_str(), &facts) != 0) return "";
+  return fmt::format("{}:{}.{:09}", facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
+}
+
 IndexedRun without_record(const ListedRun& listed) {
   IndexedRun run;
   run.id = listed.directory.id();
   run.damage = listed.damage;
+  run.stamp = stamp_of(listed.directory.record_file());
   if (const auto place = listed.directory.place()) {
     run.study = place->study;
     run.cell = place->cell;
@@ -104,6 +117,7 @@ IndexedRun indexed(const RunDirectory& directory, const record::RunRecord& recor
   IndexedRun run;
   run.id = directory.id();
   run.has_record = true;
+  run.stamp = stamp_of(directory.record_file());
   run.study = record.study.value_or("");
   run.cell = record.cell.value_or("");
   run.repeat = record.repeat.value_or(0);
@@ -162,15 +176,17 @@ RunIndex RunIndex::rebuild(const fs::path& store) {
   }
 }
 
-// Runs that had no record are looked at again, new ones are read, and those that have gone are dropped. What
-// is to be written is read first: the lock is held for moments only.
+// Runs that had no record are looked at again, as are those whose record has changed; new ones are read, and
+// those that have gone are dropped. What is to be written is read first: the lock is held for moments only.
 void RunIndex::follow_directories(const fs::path& store) {
   const std::set<std::string> on_disk = ids_on_disk(store);
   std::set<std::string> complete;
   std::vector<std::string> gone;
   for (const IndexedRun& run : runs()) {
-    if (!on_disk.contains(run.id)) gone.push_back(run.id);
-    if (run.has_record) complete.insert(run.id);
+    if (!on_disk.contains(run.id))
+      gone.push_back(run.id);
+    else if (run.has_record && run.stamp == stamp_of(RunDirectory(runs_of(store) / run.id).record_file()))
+      complete.insert(run.id);
   }
   std::vector<IndexedRun> fresh;
   for (const std::string& id : on_disk)
@@ -185,8 +201,8 @@ void RunIndex::follow_directories(const fs::path& store) {
 }
 
 std::vector<IndexedRun> RunIndex::runs(const std::optional<std::string>& study) {
-  Statement select(database_, study ? "SELECT * FROM runs_1 WHERE study = ? ORDER BY id"
-                                    : "SELECT * FROM runs_1 ORDER BY id");
+  Statement select(database_, study ? "SELECT * FROM runs_2 WHERE study = ? ORDER BY id"
+                                    : "SELECT * FROM runs_2 ORDER BY id");
   if (study) select.bind(*study);
   std::vector<IndexedRun> all;
   while (select.step()) all.push_back(row_of(select));
@@ -199,7 +215,7 @@ void RunIndex::put(const IndexedRun& run) {
 }
 
 void RunIndex::drop(const std::string& id) {
-  Statement statement(database_, "DELETE FROM runs_1 WHERE id = ?");
+  Statement statement(database_, "DELETE FROM runs_2 WHERE id = ?");
   statement.bind(id).step();
 }
 
@@ -214,10 +230,20 @@ void note_in_index(const RunDirectory& run, const record::RunRecord& record) noe
   }
 }
 
+void warn_of_damage(std::span<const IndexedRun> runs) {
+  for (const IndexedRun& run : runs)
+    if (!run.damage.empty())
+      base::log_warning(
+          fmt::format("run {} is left out: {} Next step: lockstep runs rm {} --force, and run it again.",
+                      run.id, run.damage, run.id));
+}
+
 std::vector<record::RunRecord> records_of_study(const fs::path& store, const std::string& study) {
   std::vector<record::RunRecord> records;
   RunIndex index = RunIndex::open(store);
-  for (const IndexedRun& run : index.runs(study))
+  const std::vector<IndexedRun> runs = index.runs(study);
+  warn_of_damage(runs);
+  for (const IndexedRun& run : runs)
     if (run.has_record) records.push_back(read_record(RunDirectory(runs_of(store) / run.id)));
   return records;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct IndexedRun {
   bool oversubscribed = false;
   std::optional<double> samples_per_second, step_seconds, total_seconds;
   std::optional<double> loss;  // the last validation loss, else the last training loss
+  std::string stamp;           // of the record's file: size and time of its last change
   bool operator==(const IndexedRun&) const = default;
 };
 
@@ -56,7 +58,11 @@ IndexedRun indexed(const RunDirectory& run, const record::RunRecord& record);
 // read.
 void note_in_index(const RunDirectory& run, const record::RunRecord& record) noexcept;
 
-// The records of one study's runs, the oldest first; runs without a record are left out. Throws StoreError.
+// Says which runs have a record that cannot be read, and why.
+void warn_of_damage(std::span<const IndexedRun> runs);
+
+// The records of one study's runs, the oldest first; runs without a record are left out, damaged ones with a
+// warning. Throws StoreError.
 std::vector<record::RunRecord> records_of_study(const std::filesystem::path& store, const std::string& study);
 
 }  // namespace lockstep::lab

@@ -65,6 +65,18 @@ bool advance(const Study& study, std::vector<std::size_t>& indices) {
   return false;
 }
 
+// Before exclusions: they are looked at cell by cell.
+void require_manageable(const Study& study) {
+  constexpr double kMostCells = 20'000;
+  double cells = 1;
+  for (const Axis& axis : study.axes) cells *= static_cast<double>(axis.values.size());
+  if (cells > kMostCells)
+    throw base::ConfigError(
+        fmt::format("{}: the axes of study {} span {:.0f} cells, more than {:.0f}. Give fewer values, "
+                    "or divide it into several studies.",
+                    study.file_name, study.name, cells, kMostCells));
+}
+
 Choice choice_at(const Study& study, const std::vector<std::size_t>& indices) {
   Choice choice;
   for (std::size_t i = 0; i < indices.size(); ++i) choice.push_back(&study.axes[i].values[indices[i]]);
@@ -95,6 +107,7 @@ void set_spec(Cell& cell, record::RunSpec spec) {
 }
 
 std::vector<Cell> cells_of(const Study& study) {
+  require_manageable(study);
   std::vector<Cell> cells;
   std::vector<std::size_t> indices(study.axes.size(), 0);
   do {

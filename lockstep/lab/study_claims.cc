@@ -38,19 +38,28 @@ Published read_column(const YamlValue& map) {
   return column;
 }
 
+constexpr int kMostRepeats = 1000;
+
+int repeats_at(const YamlValue& value) {
+  const int count = value.whole_number(1);
+  if (count > kMostRepeats)
+    value.refuse(fmt::format("{} repeats are more than the {} that a cell may have.", count, kMostRepeats));
+  return count;
+}
+
 }  // namespace
 
 Repeats read_repeats(const YamlValue& value) {
   static const std::vector<std::string> kKeys = {"min", "max"};
   if (!value.is_map()) {
-    const int count = value.whole_number(1);
+    const int count = repeats_at(value);
     return {count, count};
   }
   (void)value.pairs("repeats", kKeys);
   Repeats repeats;
-  if (const auto least = value.find("min")) repeats.least = least->whole_number(1);
+  if (const auto least = value.find("min")) repeats.least = repeats_at(*least);
   repeats.most = repeats.least;
-  if (const auto most = value.find("max")) repeats.most = most->whole_number(1);
+  if (const auto most = value.find("max")) repeats.most = repeats_at(*most);
   if (repeats.most < repeats.least)
     value.refuse(fmt::format("max {} is below min {}.", repeats.most, repeats.least));
   return repeats;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <sstream>
 
@@ -50,7 +51,21 @@ std::vector<std::string> views(const YamlValue& list, const std::string& kind,
   return all;
 }
 
+// A name becomes a directory's: one that leads elsewhere is refused.
+void require_plain_name(const YamlValue& name) {
+  const std::string text = name.text();
+  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter == '-' || letter == '_' || letter == '.' || letter == '+';
+  });
+  if (!plain || text.front() == '.' || text.front() == '-')
+    name.refuse(
+        fmt::format("'{}' cannot be the name of a study: letters, digits, '-', '_', '+' and '.', and neither "
+                    "'.' nor '-' first.",
+                    text));
+}
+
 void read_words(Study& study, const YamlValue& root) {
+  require_plain_name(root.at("name", "a study"));
   study.name = root.at("name", "a study").text();
   study.title = root.at("title", "a study").text();
   for (const char* key : {"question", "questions"})

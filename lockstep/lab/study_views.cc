@@ -5,7 +5,7 @@
 namespace lockstep::lab {
 namespace {
 
-constexpr std::array<StudyView, 16> kTables = {{
+constexpr std::array<StudyView, 17> kTables = {{
     {"summary", "every cell: status, repeats, step time, samples per second, loss, quality"},
     {"scaling", "speedup and efficiency against one worker, weak and strong apart"},
     {"throughput", "samples per second by batch and workers, with the knee"},
@@ -22,6 +22,7 @@ constexpr std::array<StudyView, 16> kTables = {{
     {"axes", "computation, communication, bytes and loss against each axis"},
     {"primitives", "dp's primitives apart: replicate, scatter, apply, gather, reduce"},
     {"published", "what others published, beside ours"},
+    {"projection", "the largest count predicted from the others, and twice as many"},
 }};
 
 constexpr std::array<StudyView, 17> kCharts = {{

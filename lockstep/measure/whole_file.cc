@@ -38,9 +38,21 @@ class Draft {
   std::ofstream stream_;
 };
 
+void write_through(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write) {
+  std::ofstream stream(path);
+  write(stream);
+  stream.close();
+  if (!stream) throw base::StoreError(fmt::format("cannot write {}: {}.", path.string(), base::errno_text()));
+}
+
 }  // namespace
 
-void write_whole_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write) {
+void write_whole_file(const std::filesystem::path& named, const std::function<void(std::ostream&)>& write) {
+  std::error_code ignored;
+  const std::filesystem::path found = std::filesystem::canonical(named, ignored);
+  const std::filesystem::path& path = found.empty() ? named : found;
+  if (!found.empty() && !std::filesystem::is_regular_file(found) && !std::filesystem::is_directory(found))
+    return write_through(path, write);
   Draft draft(path);
   write(draft.stream());
   draft.keep();

@@ -8,6 +8,7 @@
 namespace lockstep::measure {
 
 // Throws StoreError when the file cannot be written (a full disk, say), and leaves nothing behind then.
+// A link is followed; what is no plain file (a device, a pipe) is written to as it stands.
 void write_whole_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace lockstep::measure

@@ -23,7 +23,7 @@ void check_labels(const at::Tensor& labels, std::int64_t classes) {
     if (label[i] >= 0 && label[i] < classes) continue;
     throw base::DataError(
         fmt::format("the label {} of sample {} of a batch is none of the model's {} classes; "
-                    "use --classes or correct the data",
+                    "use a model with as many outputs, or correct the data",
                     label[i], i, classes));
   }
 }

@@ -4,6 +4,7 @@
 #include <torch/script.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
 #include "lockstep/models/model.h"
 #include "lockstep/models/runner.h"
 
@@ -48,6 +49,16 @@ torch::jit::Module read_module(const std::string& path, const LayerOptions& laye
   }
 }
 
+// TorchScript's messages are tracebacks; the cause is their last line.
+std::string last_line(const std::string& message) {
+  std::vector<std::string> lines;
+  for (const std::string& line : base::split(message, '\n'))
+    if (!base::trim(line).empty()) lines.push_back(base::trim(line));
+  for (const std::string& line : lines)
+    if (line.starts_with("RuntimeError:")) return line.substr(std::string("RuntimeError:").size() + 1);
+  return lines.empty() ? message : lines.back();
+}
+
 void check_forward(const std::string& path, const torch::jit::Module& module) {
   const auto method = module.find_method("forward");
   const std::size_t inputs = method ? method->num_inputs() - 1 : 0;  // the module itself is the first
@@ -64,12 +75,32 @@ void check_options(const std::string& path, const ModelOptions& options) {
       fmt::format("the TorchScript module '{}' has no options width, depth and heads", path));
 }
 
+// One sample through the module: what does not fit is said here, by name, and not by a trace of the first
+// step.
+void check_input(const std::string& path, torch::jit::Module& module, const ModelOptions& options,
+                 const LayerOptions& layers) {
+  if (options.channels == 0) return;
+  const at::NoGradGuard no_gradients;
+  const at::Tensor sample = at::zeros({1, options.channels, options.image_height, options.image_width},
+                                      at::TensorOptions().device(layers.device).dtype(layers.dtype));
+  try {
+    module.eval();
+    (void)module.forward({sample});
+  } catch (const std::exception& error) {
+    throw base::ConfigError(fmt::format(
+        "the TorchScript module '{}' does not take a sample of the data ({}x{}x{}): {}. "
+        "Next step: --image-size, other data, or a module for this shape.",
+        path, options.channels, options.image_height, options.image_width, last_line(error.what())));
+  }
+}
+
 }  // namespace
 
 Model load_script_model(const std::string& path, const ModelOptions& options, const LayerOptions& layers) {
   check_options(path, options);
   torch::jit::Module module = read_module(path, layers);
   check_forward(path, module);
+  check_input(path, module, options, layers);
   return Model(path, LossKind::cross_entropy, "", options, std::make_unique<ScriptUnit>(std::move(module)));
 }
 

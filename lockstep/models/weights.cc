@@ -160,6 +160,11 @@ std::vector<NamedTensor> read_weights(const std::string& path) {
   std::array<char, 4> magic = {};
   file.read(magic.data(), magic.size());
   const bool is_zip = magic[0] == 'P' && magic[1] == 'K';
+  if (!is_zip && !path.ends_with(".safetensors") && (path.ends_with(".pt") || path.ends_with(".pth")))
+    throw base::DataError(
+        fmt::format("'{}' is not a file that torch.save wrote (since PyTorch 1.6 they are zip archives). It "
+                    "may be damaged; save it again, or as safetensors.",
+                    path));
   return is_zip ? read_torch_archive(path) : read_safetensors(path);
 }
 

@@ -54,12 +54,37 @@ void add_oversubscription(RunRecord& record, const RunContext& context) {
   if (needed > cores.get<std::int64_t>()) record.oversubscribed = true;
 }
 
+// Seconds since 1970 of "2026-11-15T21:39:59.206Z".
+std::optional<double> epoch_seconds(const std::string& utc) {
+  std::tm parts{};
+  const char* rest = ::strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+  if (rest == nullptr) return std::nullopt;
+  const double fraction = *rest == '.' ? std::strtod(rest, nullptr) : 0;
+  return static_cast<double>(::timegm(&parts)) + fraction;
+}
+
+// From the command to the run's common beginning, when the last rank had joined. A rank says when it started
+// to train, by the wall clock and by the run's; a wall clock that was set meanwhile is noticed and not
+// believed.
+std::optional<double> launch_seconds(const RunContext& context, std::span<const Event> events) {
+  if (!context.commanded_at || !context.total_seconds) return std::nullopt;
+  for (const Event& event : events) {
+    const auto* started = std::get_if<StartedEvent>(&event.body);
+    if (started == nullptr || event.rank != 0) continue;
+    const std::optional<double> at = epoch_seconds(started->started_at);
+    if (!at) return std::nullopt;
+    const double launch = *at - event.time - *context.commanded_at;
+    return launch >= 0 && launch <= *context.total_seconds ? std::optional(launch) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 void add_outcome(RunRecord& record, const RunContext& context, std::span<const Event> events) {
   if (const auto finished = bodies_of<FinishedEvent>(events, 0); !finished.empty()) {
     record.wall_seconds = finished.back()->wall_seconds;
     record.target = finished.back()->target;
   }
-  if (context.launch_seconds) record.wall_seconds.launch = context.launch_seconds;
+  if (const auto launch = launch_seconds(context, events)) record.wall_seconds.launch = launch;
   if (context.total_seconds) record.wall_seconds.total = context.total_seconds;
   record.failure = first_failure(events);
   // A rank that lost its peer can only say so; the launcher knows which rank is to blame.

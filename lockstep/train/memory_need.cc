@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <set>
 #include <vector>
 
+#include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/base/units.h"
 #include "lockstep/models/describe.h"
+#include "lockstep/models/recompute.h"
 #include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/catalogue_models.h"
 #include "lockstep/record/catalogue_resolve.h"
@@ -24,12 +26,32 @@ std::uint64_t divided(std::uint64_t whole, std::int64_t by) {
   return (whole + n - 1) / n;
 }
 
-std::int64_t rows_of(const record::RunSpec& spec) {
-  return static_cast<std::int64_t>(
-      divided(static_cast<std::uint64_t>(record::batch_sizes(spec).per_worker), spec.accumulate));
+// A worker's share of a batch, which cannot be larger than its share of the samples.
+std::int64_t share_of(const record::RunSpec& spec) {
+  const std::int64_t batch = record::batch_sizes(spec).per_worker;
+  if (!spec.train_samples) return batch;
+  return std::min(batch, static_cast<std::int64_t>(
+                             divided(static_cast<std::uint64_t>(*spec.train_samples), spec.workers)));
 }
 
-std::uint64_t activation_bytes(const models::Model& sketch, std::int64_t rows) {
+std::int64_t rows_of(const record::RunSpec& spec) {
+  return static_cast<std::int64_t>(divided(static_cast<std::uint64_t>(share_of(spec)), spec.accumulate));
+}
+
+// What forward keeps when `segments` of it are computed again in backward: what lies between them, and the
+// inside of one.
+std::int64_t kept_bytes(const models::CostAccount& costs, std::size_t segments) {
+  if (segments == 0) return costs.activation_bytes();
+  const auto units = static_cast<double>(
+      std::count_if(costs.units().begin(), costs.units().end(),
+                    [](const models::UnitCost& unit) { return unit.activation_bytes > 0; }));
+  const auto parts = static_cast<double>(segments);
+  constexpr double kUneven = 1.1;  // segments are not all alike
+  const double share = std::min(1.0, kUneven * (1 / parts + parts / std::max(1.0, units)));
+  return static_cast<std::int64_t>(share * static_cast<double>(costs.activation_bytes()));
+}
+
+std::uint64_t activation_bytes(const models::Model& sketch, std::int64_t rows, std::size_t segments) {
   const models::CostAccount costs = models::trace_batch(sketch, rows);
   std::int64_t largest = 0;
   for (const models::UnitCost& unit : costs.units()) {
@@ -38,13 +60,13 @@ std::uint64_t activation_bytes(const models::Model& sketch, std::int64_t rows) {
     largest = std::max(largest, elements);
   }
   const auto each = static_cast<std::int64_t>(sketch.parameters().front().tensor.element_size());
-  return static_cast<std::uint64_t>(costs.activation_bytes() + 3 * largest * each);
+  return static_cast<std::uint64_t>(kept_bytes(costs, segments) + 3 * largest * each);
 }
 
 std::uint64_t batch_bytes(const record::RunSpec& spec) {
   const auto batches = static_cast<std::uint64_t>(spec.loader_threads == 0 ? 1 : spec.prefetch + 1);
-  return batches * static_cast<std::uint64_t>(record::batch_sizes(spec).per_worker) *
-         record::input_shape(spec).elements() * sizeof(float);
+  return batches * static_cast<std::uint64_t>(share_of(spec)) * record::input_shape(spec).elements() *
+         sizeof(float);
 }
 
 // The largest layer is gathered with the next one, and its gradient is there with the one before.
@@ -65,8 +87,11 @@ void add_model_state(const record::RunSpec& spec, const models::Model& sketch, M
   need.optimizer = kinds * (state ? divided(bytes, spec.workers) : bytes);
 }
 
+enum class CureKind { in_parts, again, more_workers };
+
 // One cure: what to say, and the spec it makes.
 struct Cure {
+  CureKind kind;
   std::string text;
   record::RunSpec spec;
 };
@@ -78,7 +103,13 @@ std::vector<Cure> cures_of(const record::RunSpec& spec) {
   for (std::int64_t parts = 2 * spec.accumulate; parts <= batch && parts <= 64; parts *= 2) {
     record::RunSpec other = spec;
     other.accumulate = parts;
-    cures.push_back({fmt::format("--accumulate {} (the same update, in parts)", parts), other});
+    cures.push_back(
+        {CureKind::in_parts, fmt::format("--accumulate {} (the same update, in parts)", parts), other});
+  }
+  if (!spec.recompute) {
+    record::RunSpec other = spec;
+    other.recompute = true;
+    cures.push_back({CureKind::again, "--recompute (activations dropped and computed again)", other});
   }
   for (const std::string strategy : {"ddp", "zero1", "zero3"}) {
     record::RunSpec other = spec;
@@ -87,32 +118,34 @@ std::vector<Cure> cures_of(const record::RunSpec& spec) {
     other.batch_size.reset();
     other.global_batch = record::batch_sizes(spec).global;
     cures.push_back(
-        {fmt::format("--workers {} --strategy {} --global-batch {} (half the batch each{})", other.workers,
+        {CureKind::more_workers,
+         fmt::format("--workers {} --strategy {} --global-batch {} (half the batch each{})", other.workers,
                      strategy, *other.global_batch, strategy == "ddp" ? "" : ", optimiser state divided"),
          other});
   }
   return cures;
 }
 
-// The first of each kind that fits by the estimate.
-std::vector<std::string> fitting_cures(const record::RunSpec& spec, std::uint64_t cap_bytes) {
-  std::vector<std::string> texts;
-  bool in_parts = false, on_more = false;
-  for (const Cure& cure : cures_of(spec)) {
-    bool& had = cure.spec.workers == spec.workers ? in_parts : on_more;
-    if (had || estimated_need(cure.spec).total() > cap_bytes) continue;
-    had = true;
-    texts.push_back(cure.text);
+// A model without blocks refuses to be recomputed.
+bool fits(const record::RunSpec& spec, std::uint64_t cap_bytes) {
+  try {
+    return estimated_need(spec).total() <= cap_bytes;
+  } catch (const base::ConfigError&) {
+    return false;
   }
-  return texts;
 }
 
-std::string cure_text(const record::RunSpec& spec, const MemoryNeed& need, std::uint64_t cap_bytes) {
-  std::vector<std::string> cures = fitting_cures(spec, cap_bytes);
-  if (!spec.recompute && need.activations > need.model_state())
-    cures.emplace_back("--recompute (activations dropped and computed again)");
-  if (cures.empty()) cures.emplace_back("--strategy zero3 on more workers, or a smaller model");
-  return base::join(cures, "; ");
+// The first of each kind that fits by the estimate.
+std::string cure_text(const record::RunSpec& spec, std::uint64_t cap_bytes) {
+  std::vector<std::string> texts;
+  std::set<CureKind> had;
+  for (const Cure& cure : cures_of(spec)) {
+    if (had.contains(cure.kind) || !fits(cure.spec, cap_bytes)) continue;
+    had.insert(cure.kind);
+    texts.push_back(cure.text);
+  }
+  if (texts.empty()) texts.emplace_back("--strategy zero3 on more workers, or a smaller model");
+  return base::join(texts, "; ");
 }
 
 bool can_be_estimated(const record::RunSpec& spec) {
@@ -123,11 +156,12 @@ bool can_be_estimated(const record::RunSpec& spec) {
 
 MemoryNeed estimated_need(const record::RunSpec& spec) {
   const Placement placement = placement_of(spec, 0);
-  const models::Model sketch =
+  models::Model sketch =
       models::sketch_model(spec.model, model_options(spec, 0), layer_options(spec, placement));
   MemoryNeed need;
   add_model_state(spec, sketch, need);
-  need.activations = activation_bytes(sketch, rows_of(spec));
+  const std::size_t segments = spec.recompute ? models::recompute_activations(sketch) : 0;
+  need.activations = activation_bytes(sketch, rows_of(spec), segments);
   need.batches = batch_bytes(spec);
   return need;
 }
@@ -135,13 +169,12 @@ MemoryNeed estimated_need(const record::RunSpec& spec) {
 measure::OutOfMemory with_cures(const measure::OutOfMemory& refusal, const record::RunSpec& spec) {
   if (!can_be_estimated(spec) || refusal.cap_bytes() == 0) return refusal;
   const MemoryNeed need = estimated_need(spec);
-  const std::uint64_t needed =
-      spec.recompute ? refusal.needed_bytes() : std::max(need.total(), refusal.needed_bytes());
+  const std::uint64_t needed = std::max(need.total(), refusal.needed_bytes());
   return {needed, refusal.cap_bytes(),
           fmt::format("{} A step needs about {}, and the cap is {}. The cheapest cures: {}. `lockstep fit` "
                       "tries them.",
                       refusal.what(), base::format_bytes(needed), base::format_bytes(refusal.cap_bytes()),
-                      cure_text(spec, need, refusal.cap_bytes()))};
+                      cure_text(spec, refusal.cap_bytes()))};
 }
 
 }  // namespace lockstep::train

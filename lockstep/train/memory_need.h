@@ -23,8 +23,8 @@ struct MemoryNeed {
   std::uint64_t total() const { return model_state() + activations + batches; }
 };
 
-// Of a resolved spec with a registered model on the CPU. `recompute` is left out of account: what it saves
-// depends on the model.
+// Of a resolved spec with a registered model on the CPU; `recompute` by a rule of thumb. Throws ConfigError
+// where the model cannot be recomputed.
 MemoryNeed estimated_need(const record::RunSpec& spec);
 
 // The refusal again, with what the step needs and the cheapest cures by name.

@@ -53,6 +53,7 @@ models::PassKey pass_key(const record::RunSpec& spec, std::int64_t step, const D
 Trainer::Trainer(const TrainerParts& parts, const Progress& from)
     : parts_(parts),
       progress_(from),
+      began_with_(from.steps_done),
       reporter_(parts.spec, parts.ledger, parts.events, parts.disturbances.measure_turn),
       losses_(parts.communicator, parts.model.parameters().front().tensor.options(), parts.compute,
               parts.timer),
@@ -276,7 +277,7 @@ void Trainer::write_epoch(std::int64_t epochs_done, const std::optional<Metrics>
 
 // A run that a limit ends inside an epoch still says what it has learnt.
 void Trainer::write_unfinished_epoch() {
-  if (epoch_ended_ || progress_.steps_done == 0) return;
+  if (epoch_ended_ || progress_.steps_done == began_with_) return;
   keep_tally();
   record::EpochEvent event = epoch_event(static_cast<std::int64_t>(progress_.next.epoch) + 1);
   event.unfinished = true;

@@ -79,6 +79,7 @@ class Trainer {
 
   TrainerParts parts_;
   Progress progress_;
+  const std::int64_t began_with_;  // steps that an earlier run had done
   StepReporter reporter_;
   LossReducer losses_;
   Tally tally_;  // of the epoch that runs

@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
+#include <new>
+#include <stdexcept>
+
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
 #include "lockstep/models/weights.h"
@@ -32,6 +35,24 @@ measure::UtilisationOptions utilisation_options(const record::RunSpec& spec) {
   return options;
 }
 
+bool is_want_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         dynamic_cast<const std::length_error*>(&error) != nullptr;
+}
+
+// Sets are kept decoded: what is too large is too many samples, whatever the batch.
+std::shared_ptr<const data::SampleSet> load_split(const record::RunSpec& spec, Split split) {
+  try {
+    return data::load_set(data::load_request(spec, split));
+  } catch (const std::exception& error) {
+    if (!is_want_of_memory(error)) throw;
+    throw base::DataError(fmt::format(
+        "the samples of data '{}' do not fit into this machine's memory. Next step: fewer --train-samples or "
+        "--val-samples, or a smaller --image-size.",
+        spec.data));
+  }
+}
+
 std::unique_ptr<data::Loader> make_loader(const RunPlace& place, Split split,
                                           const std::shared_ptr<const data::SampleSet>& set, int rank) {
   const record::RunSpec& spec = place.spec;
@@ -52,7 +73,9 @@ std::uint64_t loader_bytes(const record::RunSpec& spec, const data::SampleSet& s
                       static_cast<std::uint64_t>(input.width) * sizeof(float);
   const std::uint64_t images = set.task == record::Task::restoration ? 2 : 1;  // noisy and clean
   const record::BatchSizes batch = record::batch_sizes(spec);
-  const std::int64_t rows = spec.strategy == "dp" ? batch.global : batch.per_worker;
+  const auto samples = static_cast<std::int64_t>(set.size());
+  const std::int64_t rows = spec.strategy == "dp" ? std::min(batch.global, samples)
+                                                  : std::min(batch.per_worker, samples / spec.workers + 1);
   return batches * static_cast<std::uint64_t>(rows) * sample * images;
 }
 
@@ -98,9 +121,13 @@ Ending TrainingRun::run() {
 }
 
 void TrainingRun::load_data() {
-  train_set_ = data::load_set(data::load_request(spec_, Split::train));
-  if (spec_.validate_every > 0)
-    validation_set_ = data::load_set(data::load_request(spec_, Split::validation));
+  train_set_ = load_split(spec_, Split::train);
+  if (spec_.validate_every > 0) validation_set_ = load_split(spec_, Split::validation);
+  const std::int64_t batch = record::batch_sizes(spec_).global;
+  if (batch > static_cast<std::int64_t>(train_set_->size()) && session_.group().rank == 0)
+    warn(fmt::format(
+        "the global batch of {} is larger than the training set: every step trains on all {} samples", batch,
+        train_set_->size()));
 }
 
 void TrainingRun::open_communicator() {
@@ -164,6 +191,17 @@ void TrainingRun::warn(const std::string& message) {
   events_.write(record::WarningEvent{message});
 }
 
+void TrainingRun::warn_if_nothing_is_left(const Progress& from) {
+  const auto epochs = static_cast<std::int64_t>(from.next.epoch);
+  const bool all_epochs = spec_.epochs && from.steps_done > 0 && epochs >= *spec_.epochs;
+  const bool all_steps = spec_.steps && from.steps_done > 0 && from.steps_done >= *spec_.steps;
+  if ((all_epochs || all_steps) && session_.group().rank == 0)
+    warn(fmt::format(
+        "nothing is left to train: the checkpoint has {} steps and {} epochs already. Give more --epochs or "
+        "--steps.",
+        from.steps_done, epochs));
+}
+
 void TrainingRun::announce() {
   const record::StartedEvent started = started_event(spec_, train_set_->classes, placement_);
   if (replicas_ != nullptr) replicas_->announce(started);
@@ -185,6 +223,7 @@ Ending TrainingRun::train() {
   Checkpointer checkpointer({spec_, network_->model, *strategy_, *optimizer_},
                             place_.directory / "checkpoints", session_.group(), session_.store(), events_);
   const Progress from = checkpointer.restore().value_or(Progress{});
+  warn_if_nothing_is_left(from);
   Agreement agreement(std::move(agreement_channel_), agreement_options(spec_, from.train_seconds));
   Trainer trainer({spec_, network_->model, network_->loss, *strategy_, *optimizer_, schedule, *train_data,
                    validation_data.get(), inputs, communicator_.get(), *compute_, *timer_, session_.ledger(),

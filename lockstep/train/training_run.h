@@ -36,6 +36,7 @@ class TrainingRun {
  private:
   void announce();
   void warn(const std::string& message);
+  void warn_if_nothing_is_left(const Progress& from);
   void load_data();
   void open_communicator();
   std::unique_ptr<comm::Communicator> open_agreement_channel(comm::OpenOptions options);

@@ -119,8 +119,8 @@ TEST_F(TrainRun, engine_torch_without_pytorch_is_exit_4_with_the_reason) {
 TEST_F(TrainRun, lines_of_progress_come_with_every_epoch) {
   const ProgramRun run = run_shell(setting() + "export STAND_IN_PAUSE=0.1\n" + program() +
                                    " train --data digits --steps 8 --progress lines");
-  EXPECT_THAT(run.err, AllOf(HasSubstr("step 8/8"), HasSubstr("loss 0.25"), HasSubstr("samples/s"),
-                             HasSubstr("exposed 10.0 %"), HasSubstr("val accuracy 90.0 %")));
+  EXPECT_THAT(run.err, AllOf(HasSubstr("step 8/8"), HasSubstr("loss 0.25"), HasSubstr("/s  "),
+                             HasSubstr("exposed 10 %"), HasSubstr("val 90.0 %")));
 }
 
 TEST_F(TrainRun, a_bar_is_drawn_on_a_terminal_and_taken_away) {

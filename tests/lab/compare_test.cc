@@ -36,6 +36,28 @@ TEST(Compare, one_run_on_each_side_is_judged_by_its_steps) {
   EXPECT_TRUE(*figure.difference.significant());
 }
 
+TEST(Compare, one_run_on_each_side_whose_noise_nobody_knows_is_undecided) {
+  const auto with_total = [](double seconds) {
+    std::vector<record::RunRecord> one = repeats("x", {1.0});
+    one[0].wall_seconds.total = seconds;
+    return one;
+  };
+  const ComparedFigure figure =
+      compare(with_total(10), with_total(12), {"total_seconds"}).at(0).figures.at(0);
+  EXPECT_FALSE(figure.misses(0.05));
+  EXPECT_TRUE(figure.undecided(0.05));
+  EXPECT_FALSE(figure.undecided(0.5));
+}
+
+TEST(Compare, bytes_have_no_noise) {
+  const auto with_peak = [](std::uint64_t bytes) {
+    std::vector<record::RunRecord> one = repeats("x", {1.0});
+    one[0].memory.emplace().peak_bytes = bytes;
+    return one;
+  };
+  EXPECT_TRUE(compare(with_peak(100), with_peak(120), {"peak_bytes"}).at(0).figures.at(0).misses(0.05));
+}
+
 TEST(Compare, cells_without_a_partner_are_said) {
   std::vector<record::RunRecord> a = repeats("x", {1, 1}), b = repeats("x", {1, 1});
   for (const auto& record : repeats("only a", {1})) a.push_back(record);

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "lockstep/base/error.h"
 #include "lockstep/lab/conclude.h"
 #include "lockstep/lab/record_exchange.h"
 #include "lockstep/lab/run_execution.h"
@@ -43,6 +44,23 @@ TEST_F(RunIndexTest, finds_the_runs_of_a_study_with_their_place) {
   EXPECT_EQ(mine[0].cell, "workers=1");
   EXPECT_EQ(mine[0].repeat, 2);
   EXPECT_THAT(records_of_study(store, "mine"), SizeIs(1));
+}
+
+TEST_F(RunIndexTest, sees_that_a_record_was_damaged_since) {
+  const RunDirectory run = add_run("mine");
+  conclude(run, {});
+  EXPECT_TRUE(runs().at(0).damage.empty());
+  std::filesystem::resize_file(run.record_file(), 200);
+  EXPECT_THAT(runs().at(0).damage, ::testing::HasSubstr("is damaged"));
+  EXPECT_THAT(records_of_study(store, "mine"), IsEmpty());
+}
+
+TEST_F(RunIndexTest, a_record_counts_once_however_often_it_is_named) {
+  const record::RunRecord record = conclude(add_run(), {});
+  EXPECT_THAT(each_once({record, record}), SizeIs(1));
+  record::RunRecord other = record;
+  other.status = "failed";
+  EXPECT_THROW(each_once({record, other}), base::DataError);
 }
 
 TEST_F(RunIndexTest, a_rebuilt_index_equals_the_index) {

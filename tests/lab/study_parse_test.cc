@@ -121,6 +121,19 @@ TEST(StudyParse, a_negative_batch_is_refused_with_its_line) {
   EXPECT_THAT(complaint(with("  rate:", "  batch_size: [1, -4]\n  rate:")), StartsWith("try.yaml:9:19: "));
 }
 
+TEST(StudyParse, a_name_that_leads_out_of_the_store_is_refused) {
+  for (const char* name : {"../../victim", "/etc", ".hidden", "-flag", "a/b", "two words"})
+    EXPECT_THAT(complaint(with("name: ", std::string("name: \"") + name + "\" # ")),
+                HasSubstr("cannot be the name"));
+}
+
+TEST(StudyParse, grids_and_repeats_that_nobody_could_wait_for_are_refused) {
+  std::string seeds;
+  for (int i = 0; i < 20'000; ++i) seeds += (i == 0 ? "" : ", ") + std::to_string(i);
+  EXPECT_THAT(complaint(with("  rate:", "  seed: [" + seeds + "]\n  rate:")), HasSubstr("span 80000 cells"));
+  EXPECT_THAT(complaint(with("repeats: ", "repeats: 1000000 # ")), HasSubstr("more than the 1000"));
+}
+
 TEST(StudyParse, a_tab_is_refused_with_its_line) {
   EXPECT_THAT(complaint(with("  model", "\tmodel")), AllOf(StartsWith("try.yaml:5:1: "), HasSubstr("tab")));
 }

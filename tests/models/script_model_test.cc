@@ -56,6 +56,20 @@ TEST(ScriptModel, WhatItCannotDoIsRefusedByName) {
   EXPECT_THROW(runner.forward(tuple.root(), at::ones({1, 4}), {}), base::ConfigError);
 }
 
+TEST(ScriptModel, OneThatDoesNotTakeTheDataIsRefusedWithTheCauseAlone) {
+  const TemporaryDirectory directory;
+  const std::string file =
+      save_script(directory, "def forward(self, x):\n    return x.flatten(1).matmul(self.weight.t())\n");
+  try {
+    (void)make_model(file, {.channels = 1, .image_height = 5, .image_width = 5});
+    FAIL();
+  } catch (const base::ConfigError& error) {
+    EXPECT_THAT(error.what(),
+                ::testing::AllOf(::testing::HasSubstr("(1x5x5)"), ::testing::HasSubstr("shapes cannot be"),
+                                 ::testing::Not(::testing::HasSubstr("Traceback"))));
+  }
+}
+
 TEST(ScriptModel, AFileThatIsNoneIsRefused) {
   const TemporaryDirectory directory;
   std::ofstream(directory.file("text.pt")) << "not a module";

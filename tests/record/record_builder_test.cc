@@ -15,7 +15,9 @@ class RecordBuilder : public ::testing::Test {
   RecordBuilder() {
     context.id = "run-1";
     context.spec.workers = 2;
-    context.launch_seconds = 0.5;
+    context.commanded_at =
+        1767323042.5;  // 2026-01-02T03:04:02.5Z; rank 0 says, a second after the common beginning, 03:04:05
+    context.total_seconds = 60;
     for (int rank = 0; rank < 2; ++rank) {
       add(rank, StartedEvent{"0.1.0", "lockstep", 2, 32, 64, "2026-01-02T03:04:05Z", {}, 1000, 1e6});
       for (int i = 0; i < 4; ++i) add(rank, step(rank, i));
@@ -128,8 +130,13 @@ TEST_F(RecordBuilder, calls_a_run_finished_only_when_every_rank_said_so) {
   EXPECT_EQ(build().status, "interrupted");
   finish(1);
   EXPECT_EQ(build().status, "finished");
-  EXPECT_EQ(build().wall_seconds.launch, 0.5);
   EXPECT_EQ(build().wall_seconds.train, 2.0);
+}
+
+TEST_F(RecordBuilder, launch_is_from_the_command_to_the_common_beginning_of_the_ranks) {
+  EXPECT_EQ(build().wall_seconds.launch, 1.5);
+  context.commanded_at = 1767323045;  // a clock that was set meanwhile
+  EXPECT_FALSE(build().wall_seconds.launch);
 }
 
 TEST_F(RecordBuilder, blames_the_rank_that_failed_first_not_the_ones_that_followed) {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "lockstep/base/error.h"
 #include "lockstep/lab/study_views.h"
@@ -88,6 +90,86 @@ TEST(Charts, TheTableBesideAChartHoldsEveryNumber) {
       for (std::size_t column = 1; column < row.size(); ++column) numbers += row[column].number.has_value();
     EXPECT_EQ(numbers, points) << chart.title;
   }
+}
+
+TEST(Charts, OversubscribedPointsAreHollowAndTheChartSaysSo) {
+  const Grid grid = make_grid(
+      nullptr, {},
+      {made_run({.cores = 2}), made_run({.workers = 2, .cores = 2}), made_run({.workers = 4, .cores = 2})});
+  for (const char* name : {"speedup", "efficiency", "throughput"})
+    for (const Chart& chart : make_charts(name, {grid})) {
+      EXPECT_THAT(draw(chart, {"c", false}), HasSubstr("class=\"mark hollow\"")) << chart.title;
+      EXPECT_THAT(chart.note, HasSubstr("Hollow: oversubscribed")) << chart.title;
+      EXPECT_THAT(chart.description, HasSubstr("oversubscribed")) << chart.title;
+    }
+  EXPECT_THAT(make_charts("split", {grid})[0].x.categories, Contains("4 workers (oversubscribed)"));
+}
+
+TEST(Charts, SeriesThatLieOnEachOtherAreNamed) {
+  const Grid grid = make_grid(
+      nullptr, {},
+      {made_run({}), made_run({.workers = 2}), made_run({.workers = 4, .losses = {0.9, 0.6, 0.1}})});
+  const auto charts = make_charts("loss-by-epoch", {grid});
+  ASSERT_FALSE(charts.empty());
+  EXPECT_THAT(charts[0].note, HasSubstr("2 series coincide: 1 worker; 2 workers."));
+}
+
+TEST(Charts, PartsAreDividedByTheFirstAxisWithOneColourAndOneUnit) {
+  const Grid grid = make_grid(nullptr, {}, rich_records(false));
+  const auto charts = make_charts("throughput", {grid});
+  std::map<std::string, std::set<std::string>> classes;  // of what a series is called within its part
+  std::size_t parts = 0;
+  for (const Chart& chart : make_charts("loss-by-epoch", {grid})) {
+    if (chart.title.find("Training loss") == std::string::npos) continue;
+    ++parts;
+    EXPECT_TRUE(chart.title.find(": ddp") != std::string::npos ||
+                chart.title.find(": horovod") != std::string::npos)
+        << chart.title;
+    EXPECT_GT(chart.y.largest, 7);
+    for (std::size_t i = 0; i < chart.series.size(); ++i)
+      classes[chart.series[i].within].insert(series_class(chart, i));
+  }
+  EXPECT_EQ(parts, 4U);  // two strategies of twelve cells each
+  for (const auto& [name, all] : classes) EXPECT_EQ(all.size(), 1U) << name;
+}
+
+TEST(Charts, ALegendShowsTheShapeOfItsSeries) {
+  const Grid grid = make_grid(
+      nullptr, {}, {made_run({}), made_run({.workers = 2}), made_run({.workers = 2, .strategy = "dp"})});
+  const auto charts = make_charts("loss-by-epoch", {grid});
+  const std::string svg = draw(charts.at(0), {"c", true});
+  EXPECT_THAT(svg, HasSubstr("<g class=\"key s0\"><circle"));
+  EXPECT_THAT(svg, HasSubstr("<g class=\"key s1\"><rect"));
+}
+
+TEST(Charts, WithoutALinksPeakNothingIsPromisedOfIt) {
+  const Grid grid = make_grid(nullptr, {}, {made_run({.workers = 2}), made_run({.workers = 4})});
+  for (const Chart& chart : make_charts("bandwidth", {grid})) {
+    EXPECT_THAT(chart.title, Not(HasSubstr("ring formula"))) << chart.title;
+    EXPECT_THAT(chart.note, HasSubstr("No peak of the link is known")) << chart.title;
+  }
+  const Grid rich = make_grid(nullptr, {}, rich_records(false));
+  EXPECT_THAT(make_charts("bandwidth", {rich})[1].title, HasSubstr("ring formula"));
+}
+
+TEST(Charts, TheWholeJobsPartsMakeItUp) {
+  const Grid grid = make_grid(nullptr, {}, {with_wall(made_run({}), std::nullopt, 0.5, 2.0, 0.25, 3.5)});
+  const auto charts = make_charts("minutes", {grid});
+  ASSERT_FALSE(charts.empty());
+  double sum = 0;
+  for (const ChartSeries& series : charts[0].series) sum += series.points.at(0).y;
+  EXPECT_DOUBLE_EQ(sum, 3.5);
+  EXPECT_EQ(charts[0].series.back().name, "launch and the rest");
+}
+
+TEST(Charts, ACellThatRanOutOfMemoryIsDrawnWithItsNeed) {
+  record::RunRecord fitted = made_run({.workers = 2});
+  fitted.memory = record::MemoryFigures{100, {{"activations", 100}}, 256U << 20U};
+  const Grid grid = make_grid(nullptr, {}, {out_of_memory_run({}), fitted});
+  const auto charts = make_charts("memory", {grid});
+  ASSERT_FALSE(charts.empty());
+  EXPECT_EQ(charts[0].series.back().name, "needed (ran out of memory)");
+  EXPECT_EQ(charts[0].series.back().points.at(0).y, 274.0 * 1048576);
 }
 
 TEST(Scale, PutsValuesWhereTheyBelong) {

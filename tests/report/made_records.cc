@@ -65,7 +65,7 @@ void add_epochs(RunRecord& record, const MadeRun& run) {
     epoch.epoch = static_cast<std::int64_t>(i) + 1;
     epoch.seconds = record.steps.seconds->mean * static_cast<double>(steps_per_epoch(run));
     epoch.train_loss = run.losses[i];
-    epoch.val_loss = run.losses[i] * 1.1;
+    epoch.val_loss = run.val_losses.empty() ? run.losses[i] * 1.1 : run.val_losses[i];
     epoch.val_accuracy = std::isfinite(run.losses[i]) ? 1 / (1 + run.losses[i]) : 0.1;
     epoch.learning_rate = 0.1;
     for (int rank = 0; rank < run.workers; ++rank) {
@@ -146,17 +146,11 @@ RunRecord made_run(const MadeRun& run) {
   record.started_at = "2026-01-02T03:04:05Z";
   record.version = "0.1.0";
   record.engine = "lockstep";
-  record.spec = {{"model", run.model},
-                 {"data", "fashion-mnist"},
-                 {"strategy", run.strategy},
-                 {"backend", "shm"},
-                 {"device", "cpu"},
-                 {"workers", run.workers},
-                 {"batch_size", run.batch},
-                 {"threads", 1},
-                 {"seed", run.repeat},
-                 {"warmup_epochs", 0.0},
-                 {"learning_rate_scaling", run.scaling}};
+  record.spec = {
+      {"model", run.model},     {"data", "fashion-mnist"},    {"strategy", run.strategy},
+      {"backend", run.backend}, {"recompute", run.recompute}, {"device", "cpu"},
+      {"workers", run.workers}, {"batch_size", run.batch},    {"threads", 1},
+      {"seed", run.repeat},     {"warmup_epochs", 0.0},       {"learning_rate_scaling", run.scaling}};
   record.machine = {{"host", run.host}, {"cpu", "Test CPU"}, {"cores", run.cores}, {"memory_bytes", 1 << 30}};
   record.status = "finished";
   record.repeat = run.repeat;
@@ -167,6 +161,27 @@ RunRecord made_run(const MadeRun& run) {
   add_epochs(record, run);
   add_ranks(record, run);
   add_ledger(record, run);
+  return record;
+}
+
+RunRecord out_of_memory_run(const MadeRun& run) {
+  RunRecord record = made_run(run);
+  record.status = "out_of_memory";
+  record.epochs.clear();
+  record.steps = {};
+  record.ledger.clear();
+  record.failure = record::FailureFigures{
+      0, "out_of_memory",
+      "out of memory: 24.5 MiB more for activations do not fit into this worker's 256 MiB; 248 MiB are in "
+      "use. "
+      "Use a smaller batch. A step needs about 274 MiB, and the cap is 256 MiB. The cheapest cures: none."};
+  record.spec["device_memory"] = 256 << 20;
+  return record;
+}
+
+RunRecord with_wall(RunRecord record, std::optional<double> launch, double load, double train,
+                    double validate, double total) {
+  record.wall_seconds = {launch, load, train, validate, total};
   return record;
 }
 
@@ -264,6 +279,29 @@ std::vector<RunRecord> published_records() {
 
 Report report_of(std::vector<RunRecord> records, const lab::Study* study, std::vector<std::string> only) {
   return build_report({study, {}, std::move(records)}, {std::move(only)});
+}
+
+std::vector<std::string> findings(const Report& report) {
+  std::vector<std::string> found;
+  for (const Paragraph& paragraph : report.words)
+    for (const Sentence& sentence : paragraph.sentences) found.push_back(sentence.finding);
+  return found;
+}
+
+Report one_against_four(const MadeRun& four, double noise) {
+  std::vector<record::RunRecord> records = repeated({}, noise);
+  MadeRun many = four;
+  many.workers = 4;
+  add(records, repeated(many, noise));
+  return report_of(std::move(records));
+}
+
+MadeRun waiting_ranks() {
+  MadeRun four;
+  four.exposed = 0.031;
+  four.peer_wait = 0.030;
+  four.busy = 0.035;
+  return four;
 }
 
 std::string text_of_finding(const Report& report, const std::string& finding) {

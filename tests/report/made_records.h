@@ -1,6 +1,7 @@
 // Records made by hand: what a run would have left behind in a situation that a test wants told.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,16 @@ struct MadeRun {
   std::string scaling = "none";  // learning_rate_scaling
   double own_loss_factor =
       0;  // localsgd: the ranks' own validation loss over that of their average; 0: not averaged
+  std::vector<double> val_losses = {};  // 1.1 times the training losses where empty
+  std::string backend = "shm";
+  bool recompute = false;
 };
+
+// A run that ended for want of memory, with the message that such runs leave.
+record::RunRecord out_of_memory_run(const MadeRun& run);
+// Seconds of the whole job by part; launch may be unknown.
+record::RunRecord with_wall(record::RunRecord record, std::optional<double> launch, double load, double train,
+                            double validate, double total);
 
 record::RunRecord made_run(const MadeRun& run);
 // Three repeats whose speeds differ by the given share to either side.
@@ -46,6 +56,12 @@ std::vector<record::RunRecord> published_records();
 
 Report report_of(std::vector<record::RunRecord> records, const lab::Study* study = nullptr,
                  std::vector<std::string> only = {});
+// The findings of all sentences in order.
+std::vector<std::string> findings(const Report& report);
+// One worker, and four whose step differs from its in what the test changes.
+Report one_against_four(const MadeRun& four, double noise = 0.01);
+// Ranks that wait for each other most of their communication's time.
+MadeRun waiting_ranks();
 // Whether some sentence has the finding; its text, or empty.
 std::string text_of_finding(const Report& report, const std::string& finding);
 

@@ -161,6 +161,84 @@ TEST(Tables, PublishedColumnsStandBesideOursAndSayWhoseTheyAre) {
   EXPECT_EQ(table->columns[2].published_by, "a lab report");
 }
 
+TEST(Tables, ThePartsOfTheWholeJobMakeItUp) {
+  const Grid grid = make_grid(nullptr, {}, {with_wall(made_run({}), std::nullopt, 0.5, 2.0, 0.25, 3.5)});
+  const auto table = make_table("minutes", {grid});
+  ASSERT_TRUE(table);
+  EXPECT_DOUBLE_EQ(at(*table, 0, "rest_seconds")->value, 0.75);
+  EXPECT_FALSE(at(*table, 0, "launch_seconds"));
+  bool named = false;
+  for (const TableColumn& column : table->columns) named = named || column.heading == "launch and the rest";
+  EXPECT_TRUE(named);
+}
+
+TEST(Tables, AnAccuracysIntervalIsAShare) {
+  record::RunRecord low = made_run({.losses = {0.9}}), high = made_run({.losses = {0.01}, .repeat = 2});
+  const Grid grid = make_grid(nullptr, {}, {low, high});
+  const auto accuracy = figure(grid.cells[0], "val_accuracy");
+  ASSERT_TRUE(accuracy && accuracy->interval);
+  EXPECT_EQ(accuracy->interval->high, 1);
+}
+
+TEST(Tables, ALongFailureIsShortInItsRowAndWholeBelow) {
+  const Grid grid = make_grid(nullptr, {}, {out_of_memory_run({}), made_run({.workers = 2})});
+  const auto table = make_table("summary", {grid});
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->rows[0].back().text, "out of memory: a step needs about 274 MiB, the cap is 256 MiB");
+  EXPECT_THAT(table->note, HasSubstr("24.5 MiB more for activations"));
+}
+
+TEST(Tables, AReasonIsGivenOnceAndAnAbsurdIntervalInWords) {
+  const Grid grid = make_grid(nullptr,
+                              {{"only",
+                                "it is refused: it needs GPUs. Try ddp.; it is refused: it needs GPUs. "
+                                "Try ddp.; all 2 repeats, interval ±1116.3 %"}},
+                              {made_run({})});
+  const auto table = make_table("summary", {grid});
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->rows[0].back().text,
+            "it is refused: it needs GPUs; all 2 repeats, interval wider than the value");
+}
+
+TEST(Tables, ATableThatKnowsNothingBesidesItsCellsIsLeftOut) {
+  std::vector<record::RunRecord> records = {made_run({}), made_run({.workers = 2})};
+  for (record::RunRecord& record : records) record.steps.split_seconds.reset();
+  const Grid grid = make_grid(nullptr, {}, std::move(records));
+  EXPECT_FALSE(make_table("split", {grid}));
+}
+
+TEST(Tables, OursAreMarkedAsCutInAQuickVariant) {
+  lab::Study study = published_study();
+  study.cut = "3 steps instead of an epoch";
+  const Grid grid = make_grid(&study, {}, published_records());
+  const auto table = make_table("published", {grid, &study});
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->columns[3].heading, "ours, cut: epoch");
+  EXPECT_THAT(table->note, HasSubstr("Ours were cut (3 steps instead of an epoch)"));
+  EXPECT_THAT(table->note, HasSubstr("alpha (Test CPU, 64 cores)"));
+  study.cut = "nothing that is counted";
+  EXPECT_EQ(make_table("published", {grid, &study})->columns[3].heading, "ours: epoch");
+}
+
+TEST(Tables, WhatACellThatRanOutNeededIsShown) {
+  const Grid grid = make_grid(nullptr, {}, {out_of_memory_run({}), made_run({.workers = 2})});
+  const auto table = make_table("memory", {grid});
+  ASSERT_TRUE(table);
+  EXPECT_EQ(at(*table, 0, "needed_bytes")->value, 274.0 * 1048576);
+  EXPECT_EQ(at(*table, 0, "cap_bytes")->value, 256.0 * 1048576);
+}
+
+TEST(Tables, ExposedMayExceedBusyAndHiddenIsThenNothing) {
+  record::RunRecord run = made_run({.workers = 2, .strategy = "dp"});
+  run.comm.busy_seconds = 0.01;
+  run.comm.exposed_seconds = 0.03;
+  const Grid grid = make_grid(nullptr, {}, {run});
+  const auto table = make_table("exposure", {grid});
+  ASSERT_TRUE(table);
+  EXPECT_EQ(at(*table, 0, "hidden_seconds")->value, 0);
+  EXPECT_THAT(table->note, HasSubstr("it may exceed busy"));
+}
+
 TEST(Display, KeepsFourDigitsAndOneUnitAColumn) {
   EXPECT_EQ(display_number(1234567), "1,234,567");
   EXPECT_EQ(display_number(0.012345), "0.01235");

@@ -16,22 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-std::vector<std::string> findings(const Report& report) {
-  std::vector<std::string> found;
-  for (const Paragraph& paragraph : report.words)
-    for (const Sentence& sentence : paragraph.sentences) found.push_back(sentence.finding);
-  return found;
-}
-
-// One worker, and four whose step differs from its in what the test changes.
-Report one_against_four(const MadeRun& four, double noise = 0.01) {
-  std::vector<record::RunRecord> records = repeated({}, noise);
-  MadeRun many = four;
-  many.workers = 4;
-  add(records, repeated(many, noise));
-  return report_of(std::move(records));
-}
-
 const std::vector<std::string> kCauses = {"communication-bound", "data-bound", "straggler", "uneven-ranks"};
 
 void expect_only_cause(const Report& report, const std::string& cause) {
@@ -63,15 +47,6 @@ TEST(Words, DataBoundIsNamed) {
   expect_only_cause(report, "data-bound");
   EXPECT_THAT(findings(report), Contains("grew-data"));
   EXPECT_THAT(text_of_finding(report, "try-data"), HasSubstr("loader_threads"));
-}
-
-// Ranks that wait for each other most of their communication's time.
-MadeRun waiting_ranks() {
-  MadeRun four;
-  four.exposed = 0.031;
-  four.peer_wait = 0.030;
-  four.busy = 0.035;
-  return four;
 }
 
 TEST(Words, AStragglerIsNamedByItsRankAndNotTakenForASlowLink) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/log.h"
 #include "lockstep/base/text.h"
 #include "lockstep/cli/runs/named_records.h"
 #include "lockstep/cli/setters.h"
@@ -106,14 +107,36 @@ Json json_of(const std::vector<ComparedCell>& cells) {
   return all;
 }
 
-std::vector<std::string> misses_of(const std::vector<ComparedCell>& cells, double threshold) {
-  std::vector<std::string> misses;
+using Judgement = bool (ComparedFigure::*)(double) const;
+
+std::vector<std::string> worse_of(const std::vector<ComparedCell>& cells, double threshold,
+                                  Judgement judged) {
+  std::vector<std::string> worse;
   for (const ComparedCell& cell : cells)
     for (const ComparedFigure& figure : cell.figures)
-      if (figure.misses(threshold))
-        misses.push_back(fmt::format("{}{} is {:.1f} % worse", cell.cell.empty() ? "" : cell.cell + ": ",
-                                     figure.figure->name, 100 * *figure.worse()));
-  return misses;
+      if ((figure.*judged)(threshold))
+        worse.push_back(fmt::format("{}{} is {:.1f} % worse", cell.cell.empty() ? "" : cell.cell + ": ",
+                                    figure.figure->name, 100 * *figure.worse()));
+  return worse;
+}
+
+// A threshold that judged nothing must not look kept.
+void require_compared(const std::vector<ComparedCell>& cells, const std::vector<std::string>& sides) {
+  if (std::any_of(cells.begin(), cells.end(), [](const ComparedCell& cell) { return !cell.figures.empty(); }))
+    return;
+  throw base::ConfigError(fmt::format(
+      "nothing was compared: {} and {} have no cell with such a figure in common.", sides[0], sides[1]));
+}
+
+void judge(const std::vector<ComparedCell>& cells, double threshold) {
+  if (const auto unknown = worse_of(cells, threshold, &ComparedFigure::undecided); !unknown.empty())
+    base::log_warning(
+        fmt::format("{}, by one run on each side: whether that is noise cannot be told, and it is not "
+                    "held against B. Repeat the runs.",
+                    base::join(unknown, "; ")));
+  if (const auto misses = worse_of(cells, threshold, &ComparedFigure::misses); !misses.empty())
+    throw base::ThresholdError(
+        fmt::format("{} than the threshold of {:.1f} % allows.", base::join(misses, "; "), 100 * threshold));
 }
 
 }  // namespace
@@ -162,11 +185,8 @@ int CompareCommand::run(const Invocation& invocation) {
   std::string text = fmt::format("A: {}\nB: {}\n\n", sides_[0], sides_[1]);
   for (const ComparedCell& cell : cells) text += cell_text(cell, invocation.console);
   invocation.console.print(json_ ? json_of(cells).dump(2) + "\n" : text);
-  const std::vector<std::string> misses =
-      threshold_ ? misses_of(cells, *threshold_) : std::vector<std::string>();
-  if (!misses.empty())
-    throw base::ThresholdError(fmt::format("{} than the threshold of {:.1f} % allows.",
-                                           base::join(misses, "; "), 100 * *threshold_));
+  require_compared(cells, sides_);
+  if (threshold_) judge(cells, *threshold_);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
 #include "lockstep/cli/fit/answer.h"
 #include "lockstep/cli/fit/fit_report.h"
@@ -18,10 +19,14 @@ namespace {
 class ScratchStore {
  public:
   ScratchStore() {
-    std::string name = (std::filesystem::temp_directory_path() / "lockstep-fit-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      throw base::StoreError("no directory for the trials can be made in " +
-                             std::filesystem::temp_directory_path().string());
+    std::error_code error;
+    const std::filesystem::path where = std::filesystem::temp_directory_path(error);
+    std::string name = (where / "lockstep-fit-XXXXXX").string();
+    if (error || ::mkdtemp(name.data()) == nullptr)
+      throw base::StoreError(
+          fmt::format("no directory for the trials can be made in {}. Next step: let TMPDIR name a "
+                      "directory that can be written.",
+                      error ? base::environment("TMPDIR").value_or("/tmp") : where.string()));
     path_ = name;
   }
   ~ScratchStore() {
@@ -37,13 +42,13 @@ class ScratchStore {
 };
 
 FitRow search(const FitOptions& options, const Answer& answer, const ScratchStore& store,
-              const Console& console) {
+              const launch::SignalWatch& signals, const Console& console) {
   const SearchLimits limits{answer.parts, std::max<std::int64_t>(answer.parts, options.largest_batch),
                             options.device_memory};
   FitRow row{answer, {}, {}};
   try {
     row.found = largest_batch(limits, [&](std::int64_t batch) {
-      const BatchTrial trial = try_batch(options, answer, batch, store.path());
+      const BatchTrial trial = try_batch(options, answer, batch, store.path(), signals);
       console.note(
           fmt::format("{}: a batch of {} {}\n", answer.name, batch, trial.fits ? "fits" : "does not fit"));
       return trial;
@@ -80,10 +85,11 @@ std::vector<Example> FitCommand::examples() const {
 
 int FitCommand::run(const Invocation& invocation) {
   options_.validate();
+  const launch::SignalWatch signals;  // before the store, which is taken away when one comes
   const ScratchStore store;
   std::vector<FitRow> rows;
   for (const Answer& answer : chosen_answers(options_.answers, options_.workers))
-    rows.push_back(search(options_, answer, store, invocation.console));
+    rows.push_back(search(options_, answer, store, signals, invocation.console));
   require_one_that_runs(rows);
   invocation.console.print(options_.json ? fit_json(options_, rows).dump(2) + "\n"
                                          : fit_text(options_, rows, invocation.console));

@@ -11,9 +11,9 @@
 #include "lockstep/cli/setters.h"
 #include "lockstep/cli/train/spec_text.h"
 #include "lockstep/cli/train/summary.h"
-#include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/conclude.h"
 #include "lockstep/lab/record_exchange.h"
+#include "lockstep/measure/whole_file.h"
 
 namespace lockstep::cli {
 namespace {
@@ -121,8 +121,9 @@ int RunsCommand::remove(const Words& names, const Console& console) const {
   lab::RunIndex index = lab::RunIndex::open(store());
   if (!study_.empty())
     for (const lab::IndexedRun& run : index.runs(study_)) runs.emplace_back(lab::runs_of(store()) / run.id);
-  else
-    require_names(names, "rm");
+  if (!study_.empty() && runs.empty())
+    throw base::ConfigError(fmt::format("there is no run of a study '{}' in {}.", study_, store().string()));
+  if (study_.empty()) require_names(names, "rm");
   for (const std::string& id : names) runs.push_back(lab::RunDirectory::open(store(), id));
   for (const lab::RunDirectory& run : runs)
     if (!run.has_record() && !force_)
@@ -142,7 +143,7 @@ std::vector<RunRecord> RunsCommand::chosen_records(const Words& names) const {
   if (!study_.empty()) records = named_records(store(), study_);
   for (const std::string& name : names)
     for (RunRecord& record : named_records(store(), name)) records.push_back(std::move(record));
-  return records;
+  return lab::each_once(std::move(records));
 }
 
 int RunsCommand::take_out(const Words& names, const Console& console) const {
@@ -152,7 +153,7 @@ int RunsCommand::take_out(const Words& names, const Console& console) const {
     console.print(text);
     return 0;
   }
-  lab::write_atomically(output_, text);
+  measure::write_whole_file(output_, [&text](std::ostream& out) { out << text; });
   console.note(fmt::format("{} records in {}\n", records.size(), output_.string()));
   return 0;
 }
@@ -170,7 +171,9 @@ int RunsCommand::take_in(const Words& files, const Console& console) const {
 
 int RunsCommand::reindex(const Words& names, const Console& console) const {
   refuse_names(names, "reindex");
-  console.print(fmt::format("{} runs\n", lab::RunIndex::rebuild(store()).runs().size()));
+  const std::vector<lab::IndexedRun> runs = lab::RunIndex::rebuild(store()).runs();
+  console.print(fmt::format("{} runs\n", runs.size()));
+  lab::warn_of_damage(runs);
   return 0;
 }
 

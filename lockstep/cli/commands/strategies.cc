@@ -27,7 +27,7 @@ bool works_over(const record::StrategyEntry& strategy, const record::BackendEntr
   run.device = backend.name == "nccl" || backend.name == "p2p" ? "cuda" : "cpu";
   run.workers = 2;
   for (const record::Problem& problem : record::problems_of(run))
-    if (problem.field == "backend") return false;
+    if (problem.field == "backend" || problem.field == "device") return false;
   return true;
 }
 
@@ -90,7 +90,9 @@ std::string text_of_all(const Console& console) {
          "the\n"
          "batch. Payload bytes, counted once per collective; what a rank puts on the wire is in the ledger "
          "that\n"
-         "`lockstep train` prints.\n";
+         "`lockstep train` prints. A check (check_every) compares the replicas; the metric is 8 bytes in "
+         "f64. The\n"
+         "ledger's input is the batch where it enters a worker's device: besides dp's, no link carries it.\n";
 }
 
 nlohmann::ordered_json json_of_all() {

@@ -47,9 +47,10 @@ Findings examine_data() {
   return {
       examine_set("fashion-mnist", idx,
                   "Install Debian's package dataset-fashion-mnist, or put the files under LOCKSTEP_DATA."),
-      examine_set("mnist", idx, "Put the four IDX files into mnist under LOCKSTEP_DATA."),
+      examine_set("mnist", idx,
+                  "lockstep data get mnist, or put the four IDX files into mnist under LOCKSTEP_DATA."),
       examine_set("cifar-10-batches-bin", {"data_batch_1.bin", "data_batch_5.bin", "test_batch.bin"},
-                  "Unpack the binary version of CIFAR-10 under LOCKSTEP_DATA."),
+                  "lockstep data get cifar10, or unpack the binary version of CIFAR-10 under LOCKSTEP_DATA."),
   };
 }
 

@@ -62,9 +62,10 @@ BatchTrial trial_from(const Json& record, std::int64_t batch) {
 }  // namespace
 
 BatchTrial try_batch(const FitOptions& options, const Answer& answer, std::int64_t batch,
-                     const std::filesystem::path& store) {
+                     const std::filesystem::path& store, const launch::SignalWatch& signals) {
   const std::string what = fmt::format("the trial of {} with a batch of {} per worker", answer.name, batch);
-  const Captured run = capture(command_for(options, answer, batch, store), what, options.trial_timeout);
+  const Captured run =
+      capture(command_for(options, answer, batch, store), what, options.trial_timeout, &signals);
   const Json record = Json::parse(run.output, nullptr, false);
   if (record.is_object() && record.value("status", "") == "out_of_memory") return {batch, false, 0, {}};
   if (!run.status.ok() || !record.is_object()) refuse(run, what, record);

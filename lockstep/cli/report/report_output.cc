@@ -103,7 +103,20 @@ void complete(ReportOutput& output) {
   output.format = found->second;
 }
 
+namespace {
+
+// CSV has tables alone; asked for a chart by --only, it would be empty.
+void require_tables(const Report& report, const ReportOutput& output) {
+  if (output.format == "csv" && report.tables.empty())
+    throw base::ConfigError(
+        "csv writes tables, and there is none: the records hold nothing for it, or --only names "
+        "charts alone. `--format svg` and `--format json` write charts.");
+}
+
+}  // namespace
+
 void write_report(const Report& report, const ReportOutput& output, const Console& console) {
+  require_tables(report, output);
   if (!output.path) {
     console.print(output.format == "svg" ? only_chart(report) : text_of(report, output, ""));
     return;

@@ -8,6 +8,7 @@
 #include "lockstep/base/text.h"
 #include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/conclude.h"
+#include "lockstep/lab/record_exchange.h"
 #include "lockstep/lab/study_parse.h"
 #include "lockstep/lab/study_store.h"
 
@@ -110,6 +111,7 @@ ReportSource find_report_source(const fs::path& store, const std::vector<std::st
     else
       take_run(source, store, name);
   }
+  source.records = lab::each_once(std::move(source.records));
   return source;
 }
 

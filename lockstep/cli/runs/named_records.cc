@@ -11,7 +11,7 @@
 namespace lockstep::cli {
 
 std::vector<record::RunRecord> named_records(const std::filesystem::path& store, const std::string& name) {
-  if (std::filesystem::is_regular_file(name)) return lab::read_records(name);
+  if (std::filesystem::is_regular_file(name)) return lab::each_once(lab::read_records(name));
   std::vector<record::RunRecord> records;
   if (const auto study = lab::stored_study(store, name))
     records = lab::records_of(store, *study);

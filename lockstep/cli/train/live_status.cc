@@ -80,7 +80,7 @@ std::string LiveStatus::quality_text() const {
   std::string text;
   if (last_->loss) text += fmt::format("  loss {:.4g}", *last_->loss);
   if (val_accuracy_)
-    text += fmt::format("  val accuracy {:.1f} %", 100 * *val_accuracy_);
+    text += fmt::format("  val {:.1f} %", 100 * *val_accuracy_);
   else if (val_loss_)
     text += fmt::format("  val loss {:.4g}", *val_loss_);
   return text;
@@ -90,10 +90,10 @@ std::string LiveStatus::speed_text() const {
   std::string text;
   if (steps_per_second_) {
     const double samples = *steps_per_second_ * static_cast<double>(global_batch_);
-    text += fmt::format("  {} samples/s", with_commas(static_cast<std::uint64_t>(std::llround(samples))));
+    text += fmt::format("  {}/s", with_commas(static_cast<std::uint64_t>(std::llround(samples))));
   }
   if (last_->exposed_seconds && last_->seconds > 0)
-    text += fmt::format("  exposed {:.1f} %", 100 * *last_->exposed_seconds / last_->seconds);
+    text += fmt::format("  exposed {:.0f} %", 100 * *last_->exposed_seconds / last_->seconds);
   return text;
 }
 
@@ -101,10 +101,11 @@ std::string LiveStatus::text() const {
   if (!last_) return ending_.empty() ? "starting" : ending_;
   std::string text =
       fmt::format("epoch {}  step {}", of_total(epoch(), epochs_), of_total(last_->step + 1, total_steps()));
+  // A narrow terminal cuts the end off.
+  if (const auto seconds = seconds_to_go(); seconds && ending_.empty())
+    text += fmt::format("  {} to go", format_time_to_go(*seconds));
   text += quality_text() + speed_text();
-  if (!ending_.empty()) return text + "  " + ending_;
-  if (const auto seconds = seconds_to_go()) text += fmt::format("  {} to go", format_time_to_go(*seconds));
-  return text;
+  return ending_.empty() ? text : text + "  " + ending_;
 }
 
 std::string format_time_to_go(double seconds) {

@@ -89,6 +89,7 @@ std::string before_averaging_text(const record::EpochFigures& epoch) {
 
 struct PurposeTotals {
   std::uint64_t payload_bytes = 0, wire_bytes = 0, messages = 0;
+  bool wire_known = false, messages_known = false;
   bool estimated = false;
 };
 
@@ -179,12 +180,15 @@ std::string ledger_text(const RunRecord& record, const Console& console) {
     total.payload_bytes += line.payload_bytes.value_or(0);
     total.wire_bytes += line.wire_bytes.value_or(0);
     total.messages += line.messages.value_or(0);
+    total.messages_known |= line.messages.has_value();
+    total.wire_known |= line.wire_bytes.has_value();
     total.estimated |= line.estimated.value_or(false);
   }
   TextTable table({{"purpose", false}, {"payload"}, {"wire"}, {"messages"}, {"", false}});
   for (const auto& [purpose, total] : totals)
-    table.add({purpose, with_commas(total.payload_bytes) + " B", with_commas(total.wire_bytes) + " B",
-               with_commas(total.messages), note_text(record, purpose, total)});
+    table.add({purpose, with_commas(total.payload_bytes) + " B",
+               total.wire_known ? with_commas(total.wire_bytes) + " B" : "-",
+               total.messages_known ? with_commas(total.messages) : "-", note_text(record, purpose, total)});
   return titled(console, "Ledger", "the whole run, all ranks") + table.text(console);
 }
 

@@ -106,9 +106,25 @@ TrainPlan plan_training(RunSpec spec, const std::optional<comm::Identity>& ident
   return plan;
 }
 
+namespace {
+
+void require_file(const char* field, const std::string& named) {
+  if (std::filesystem::is_regular_file(named)) return;
+  throw base::ConfigError(fmt::format("{} '{}' {}. Nothing was started.", field, named,
+                                      std::filesystem::exists(named) ? "is no file" : "does not exist"));
+}
+
+}  // namespace
+
 void require_data(const RunSpec& spec) {
   const record::DataEntry& set = record::data_entry(spec.data);
   if (set.source == record::Source::files) (void)data::find_set(set, spec.data_dir);
+  if (const std::string path = record::split_data_name(spec.data).path;
+      !path.empty() && !std::filesystem::is_directory(path))
+    throw base::DataError(
+        fmt::format("data '{}': {} is not a directory. Nothing was started.", spec.data, path));
+  if (spec.weights) require_file("weights", *spec.weights);
+  if (record::is_model_file(spec.model)) require_file("model", spec.model);
 }
 
 namespace {

@@ -28,8 +28,8 @@ SourceReading winner(const std::vector<SourceReading>& readings) {
                     "RANK and WORLD_SIZE",
                     first.source));
   if (first.rank >= *first.world)
-    throw base::ConfigError(fmt::format("there is no rank {} in a world of {}, as {} says", first.rank,
-                                        *first.world, first.source));
+    throw base::ConfigError(
+        fmt::format("there is no rank {} in a world of {} (by {})", first.rank, *first.world, first.source));
   return first;
 }
 

@@ -43,7 +43,8 @@ class DeepWide : public Unit {
 
 const ModelEntry kDeepWide = {
     .name = "deepwide",
-    .description = "equal convolutions at full resolution; --depth and --width make it exhaust any memory",
+    .description =
+        "equal convolutions at full resolution; options depth and width make it exhaust any memory",
     .limits = {.classes = 10, .channels = 1, .image_height = 28, .image_width = 28, .width = 64, .depth = 8},
     .head = "head",
     .build = [](LayerFactory& make, const ModelOptions& options) -> std::unique_ptr<Unit> {

@@ -60,7 +60,7 @@ const ModelEntry kResNet18 = {
 
 const ModelEntry kResNet18Cifar = {
     .name = "resnet18-cifar",
-    .description = "ResNet-18 for small images: 3x3 stem, no max-pool; --width makes it narrow",
+    .description = "ResNet-18 for small images: 3x3 stem, no max-pool; option width makes it narrow",
     .limits = {.classes = 10, .image_height = 32, .image_width = 32, .width = 64},
     .head = "fc",
     .build = [](LayerFactory& make, const ModelOptions& options) -> std::unique_ptr<Unit> {

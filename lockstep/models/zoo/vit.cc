@@ -108,16 +108,16 @@ class Vit : public Unit {
 
 void check(const ModelOptions& options) {
   if (options.width % options.heads == 0) return;
-  throw base::ConfigError(
-      fmt::format("model 'vit': width {} does not divide by heads {}; use --width {} or another --heads",
-                  options.width, options.heads, (options.width / options.heads + 1) * options.heads));
+  throw base::ConfigError(fmt::format(
+      "model 'vit': width {} does not divide by heads {}; use --model-options width={} or another heads",
+      options.width, options.heads, (options.width / options.heads + 1) * options.heads));
 }
 
 }  // namespace
 
 const ModelEntry kVit = {
     .name = "vit",
-    .description = "a small vision transformer with 4x4 patches; --width, --depth and --heads are options",
+    .description = "a small vision transformer with 4x4 patches; options width, depth and heads",
     .limits = {.classes = 10,
                .channels = 1,
                .image_height = 28,

@@ -25,15 +25,16 @@ bool is_numeric(const GridAxis& axis) {
 }
 
 bool has_any(const GridCell& cell, const std::vector<NamedValue>& values) {
-  return !cell.runs.empty() && std::any_of(values.begin(), values.end(), [&](const NamedValue& value) {
-    return value.of(cell).has_value();
-  });
+  return cell.any() != nullptr && std::any_of(values.begin(), values.end(), [&](const NamedValue& value) {
+           return value.of(cell).has_value();
+         });
 }
 
-ChartSeries& series_named(Chart& chart, const std::string& name) {
+// The series of that name; made where there is none yet.
+ChartSeries& series_named(Chart& chart, ChartSeries fresh) {
   for (ChartSeries& series : chart.series)
-    if (series.name == name) return series;
-  chart.series.push_back({name});
+    if (series.name == fresh.name) return series;
+  chart.series.push_back(std::move(fresh));
   return chart.series.back();
 }
 
@@ -49,7 +50,93 @@ std::string spaced(std::string text) {
   return text;
 }
 
+// What a series is called within its part; its name where the chart is not to be divided.
+const std::string& inner_name(const ChartSeries& series) {
+  return series.part.empty() ? series.name : series.within;
+}
+
+bool is_divided(const std::vector<ChartSeries>& series) {
+  const auto other = [&](const ChartSeries& one) { return one.part != series.front().part; };
+  return series.size() > kMostSeries && std::any_of(series.begin(), series.end(), other);
+}
+
+// One style for each name within the parts, in the order in which they come.
+void set_styles(std::vector<ChartSeries>& series) {
+  const bool divided = is_divided(series);
+  std::vector<std::string> names;
+  for (ChartSeries& one : series) {
+    const std::string& name = divided ? inner_name(one) : one.name;
+    const auto known = std::find(names.begin(), names.end(), name);
+    one.style = static_cast<std::size_t>(known - names.begin());
+    if (known == names.end()) names.push_back(name);
+  }
+}
+
+struct Part {
+  std::string title;
+  std::vector<ChartSeries> series;
+};
+
+// At most eight to a part, evenly, numbered where one name gives several.
+void add_parts(std::vector<Part>& parts, const std::string& name, const std::vector<ChartSeries>& series) {
+  if (series.empty()) return;
+  const std::size_t pages = (series.size() + kMostSeries - 1) / kMostSeries;
+  const std::size_t each = (series.size() + pages - 1) / pages;
+  for (std::size_t page = 0; page < pages; ++page) {
+    const auto first = series.begin() + static_cast<std::ptrdiff_t>(page * each);
+    const auto count = std::min(each, series.size() - page * each);
+    const std::string number = pages > 1 ? fmt::format(" ({} of {})", page + 1, pages) : "";
+    parts.push_back({name + number, {first, first + static_cast<std::ptrdiff_t>(count)}});
+  }
+}
+
+std::vector<Part> divide(std::vector<ChartSeries> series) {
+  std::vector<Part> parts;
+  if (!is_divided(series)) {
+    add_parts(parts, "", series);
+    return parts;
+  }
+  std::vector<std::pair<std::string, std::vector<ChartSeries>>> by_part;
+  for (ChartSeries& one : series) {
+    auto known =
+        std::find_if(by_part.begin(), by_part.end(), [&](const auto& p) { return p.first == one.part; });
+    if (known == by_part.end()) known = by_part.insert(by_part.end(), {one.part, {}});
+    known->second.push_back(std::move(one));
+  }
+  for (const auto& [name, there] : by_part) add_parts(parts, ": " + name, there);
+  return parts;
+}
+
+double largest_of(const Chart& chart) {
+  double most = 0;
+  for (const ChartSeries& series : chart.series)
+    for (const ChartPoint& point : series.points)
+      most = std::max({most, std::abs(point.y), point.interval ? std::abs(point.interval->high) : 0.0});
+  return most;
+}
+
 }  // namespace
+
+std::optional<ChartPoint> point_of(const GridCell& cell, double x, const std::optional<Number>& number) {
+  std::optional<ChartPoint> point = point_at(x, number);
+  if (point) point->oversubscribed = cell.oversubscribed;
+  return point;
+}
+
+ChartSeries series_of(const Grid& grid, const GridCell& cell, const std::string& name,
+                      const std::vector<std::string>& without) {
+  ChartSeries series{name};
+  std::vector<std::string> left_out = without;
+  for (const GridAxis& axis : grid.axes) {
+    if (axis.values.size() < 2 || std::find(without.begin(), without.end(), axis.name) != without.end())
+      continue;
+    left_out.push_back(axis.name);
+    series.part = point_text({axis.name, cell.at(axis.name)});
+    series.within = label_without(grid, cell, left_out);
+    break;
+  }
+  return series;
+}
 
 std::optional<ChartPoint> point_at(double x, const std::optional<Number>& number) {
   if (!number || !std::isfinite(number->value)) return std::nullopt;
@@ -70,13 +157,14 @@ Chart bars_over_cells(const Grid& grid, Chart chart, const std::vector<NamedValu
       continue;
     }
     const auto at = static_cast<double>(chart.x.categories.size());
-    chart.x.categories.push_back(cell.label);
+    chart.x.categories.push_back(cell.label + (cell.oversubscribed ? " (oversubscribed)" : ""));
     for (std::size_t i = 0; i < values.size(); ++i)
       if (const auto point = point_at(at, values[i].of(cell))) chart.series[i].points.push_back(*point);
   }
   std::erase_if(chart.series, [](const ChartSeries& series) { return series.points.empty(); });
   if (left_out > 0)
-    chart.note = fmt::format("The first {} cells; {} more are in the tables.", kMostBars, left_out);
+    chart.note += (chart.note.empty() ? "" : " ") +
+                  fmt::format("The first {} cells; {} more are in the tables.", kMostBars, left_out);
   return chart;
 }
 
@@ -91,8 +179,9 @@ Charts along_axis(const Grid& grid, Chart chart, const std::string& axis_name, c
   for (const GridCell& cell : grid.cells) {
     const auto place = std::find(axis->values.begin(), axis->values.end(), cell.at(axis_name));
     const double x = numeric ? *number_of(*place) : static_cast<double>(place - axis->values.begin());
-    if (const auto point = point_at(x, of(cell)))
-      series_named(chart, label_without(grid, cell, {axis_name})).points.push_back(*point);
+    if (const auto point = point_of(cell, x, of(cell)))
+      series_named(chart, series_of(grid, cell, label_without(grid, cell, {axis_name}), {axis_name}))
+          .points.push_back(*point);
   }
   for (ChartSeries& series : chart.series)
     std::stable_sort(series.points.begin(), series.points.end(),
@@ -104,14 +193,15 @@ Charts in_pages(const Chart& whole) {
   std::vector<ChartSeries> ours, references;
   for (const ChartSeries& series : whole.series)
     if (!series.points.empty()) (series.reference ? references : ours).push_back(series);
-  const std::size_t pages = (ours.size() + kMostSeries - 1) / kMostSeries;
+  for (ChartSeries& series : references) series.style = kMostSeries - 1;
+  set_styles(ours);
+  const std::vector<Part> parts = divide(std::move(ours));
   Charts charts;
-  for (std::size_t page = 0; page < pages; ++page) {
+  for (const Part& part : parts) {
     Chart chart = whole;
-    if (pages > 1) chart.title += fmt::format(" ({} of {})", page + 1, pages);
-    const auto first = ours.begin() + static_cast<std::ptrdiff_t>(page * kMostSeries);
-    const auto count = std::min(kMostSeries, ours.size() - page * kMostSeries);
-    chart.series.assign(first, first + static_cast<std::ptrdiff_t>(count));
+    chart.title += parts.size() > 1 ? part.title : "";
+    chart.y.largest = largest_of(whole);
+    chart.series = part.series;
     chart.series.insert(chart.series.end(), references.begin(), references.end());
     charts.push_back(std::move(chart));
   }

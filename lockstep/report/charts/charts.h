@@ -53,7 +53,15 @@ Charts along_axis(const Grid& grid, Chart chart, const std::string& axis, const 
 
 // A number as a point; nothing for one that is not finite.
 std::optional<ChartPoint> point_at(double x, const std::optional<Number>& number);
-// Charts of at most eight series each, numbered in their titles. Empty series are left out.
+// The same with whether the cell was oversubscribed.
+std::optional<ChartPoint> point_of(const GridCell& cell, double x, const std::optional<Number>& number);
+// An empty series for cells like that one, with the part of a divided chart it goes to: the value of the
+// first axis that its name holds.
+ChartSeries series_of(const Grid& grid, const GridCell& cell, const std::string& name,
+                      const std::vector<std::string>& without);
+// Charts of at most eight series each: more are divided by the first axis, else numbered in their titles.
+// What a series is called within its part has one colour in all parts; the parts share a unit. Empty series
+// are left out.
 Charts in_pages(const Chart& chart);
 // Losses that span more than two powers of ten are drawn on a log axis.
 void choose_log(Chart& chart);

@@ -49,8 +49,10 @@ std::vector<Chart> make_charts(const std::string& name, const Subject& subject) 
     if (name != entry.name) continue;
     Charts charts = entry.make(subject);
     std::erase_if(charts, [](const Chart& chart) { return chart.empty(); });
-    for (Chart& chart : charts)
+    for (Chart& chart : charts) {
+      note_marks(chart);
       if (chart.description.empty()) chart.description = description_of(chart);
+    }
     return charts;
   }
   throw base::ConfigError(

@@ -43,9 +43,13 @@ Charts scaling_charts(const Subject& subject, const Measure& measure) {
     chart.y = measure.y;
     for (const ScalingFamily& family : families) {
       if (family.scaling != scaling) continue;
-      chart.series.push_back({family.label});
+      chart.series.push_back(series_of(subject.grid, *family.steps.back().cell, family.label,
+                                       {"workers", "batch_size", "global_batch"}));
+      chart.series.back().within +=
+          fmt::format(" {}", scaling == Scaling::weak ? family.steps.back().cell->batch.per_worker
+                                                      : family.steps.back().cell->batch.global);
       for (const ScalingStep& step : family.steps)
-        if (const auto point = point_at(step.cell->workers, measure.of(step)))
+        if (const auto point = point_of(*step.cell, step.cell->workers, measure.of(step)))
           chart.series.back().points.push_back(*point);
     }
     if (chart.series.empty()) continue;
@@ -58,15 +62,17 @@ Charts scaling_charts(const Subject& subject, const Measure& measure) {
 }
 
 // All ladders in one chart; the knees are ringed.
-Chart ladder_chart(const std::vector<BatchLadder>& ladders) {
+Chart ladder_chart(const Grid& grid, const std::vector<BatchLadder>& ladders) {
   Chart chart{"throughput", ChartKind::line, "Throughput by batch"};
   chart.x = {"batch per worker", "", true};
   chart.y = {"samples per second", "1/s"};
   for (const BatchLadder& ladder : ladders) {
-    chart.series.push_back({ladder.label.empty() ? "samples per second" : ladder.label});
+    chart.series.push_back(series_of(grid, *ladder.rungs.front(),
+                                     ladder.label.empty() ? "samples per second" : ladder.label,
+                                     {"batch_size", "global_batch"}));
     for (const GridCell* cell : ladder.rungs)
-      if (const auto point =
-              point_at(static_cast<double>(cell->batch.per_worker), figure(*cell, "samples_per_second"))) {
+      if (const auto point = point_of(*cell, static_cast<double>(cell->batch.per_worker),
+                                      figure(*cell, "samples_per_second"))) {
         chart.series.back().points.push_back(*point);
         if (cell == ladder.knee) chart.marks.push_back({"knee: " + cell->label, point->x, point->y});
       }
@@ -78,8 +84,8 @@ Chart ladder_chart(const std::vector<BatchLadder>& ladders) {
 }
 
 // The knees of each page's own series.
-Charts ladder_pages(const std::vector<BatchLadder>& ladders) {
-  Charts pages = in_pages(ladder_chart(ladders));
+Charts ladder_pages(const Grid& grid, const std::vector<BatchLadder>& ladders) {
+  Charts pages = in_pages(ladder_chart(grid, ladders));
   for (Chart& page : pages)
     std::erase_if(page.marks, [&](const ChartMark& mark) {
       return std::none_of(page.series.begin(), page.series.end(), [&](const ChartSeries& series) {
@@ -116,7 +122,7 @@ std::optional<Chart> heat_map(const Grid& grid) {
       chart.series[0].points.push_back(
           {static_cast<double>(std::distance(batches.begin(), batches.find(cell.batch.per_worker))),
            static_cast<double>(std::distance(workers.begin(), workers.find(cell.workers))), std::nullopt,
-           speed->value});
+           speed->value, cell.oversubscribed});
   return chart;
 }
 
@@ -143,7 +149,7 @@ Charts efficiency_charts(const Subject& subject) {
 
 Charts throughput_charts(const Subject& subject) {
   const std::vector<BatchLadder> ladders = batch_ladders(subject.grid);
-  Charts charts = ladder_pages(ladders);
+  Charts charts = ladder_pages(subject.grid, ladders);
   if (const auto map = heat_map(subject.grid)) charts.push_back(*map);
   Chart chart{"throughput", ChartKind::line, "Throughput by workers"};
   chart.y = {"samples per second", "1/s"};

@@ -31,13 +31,6 @@ Chart purposes_chart(const Grid& grid, const std::string& title,
   return bars_over_cells(grid, chart, values);
 }
 
-std::optional<Number> hidden_seconds(const GridCell& cell) {
-  return figure(cell, [](const record::RunRecord& run) -> std::optional<double> {
-    if (!run.comm.busy_seconds || !run.comm.exposed_seconds) return std::nullopt;
-    return std::max(0.0, *run.comm.busy_seconds - *run.comm.exposed_seconds);
-  });
-}
-
 // Means nothing for one worker: it has no link.
 CellValue of_several(CellValue of) {
   return [of](const GridCell& cell) { return cell.workers > 1 ? of(cell) : std::nullopt; };
@@ -52,7 +45,10 @@ std::optional<Number> ring_bound(const GridCell& cell) {
 std::vector<ChartRule> caps_of(const Grid& grid) {
   std::set<double> caps;
   for (const GridCell& cell : grid.cells)
-    if (const auto cap = memory_cap(cell)) caps.insert(cap->value);
+    if (const auto cap = memory_cap(cell))
+      caps.insert(cap->value);
+    else if (const auto failed = cap_of_failure(cell))
+      caps.insert(*failed);
   std::vector<ChartRule> rules;
   for (const double cap : caps) rules.push_back({"cap", cap});
   return rules;
@@ -80,7 +76,8 @@ Charts exposure_charts(const Subject& subject) {
   Chart chart{"exposure", ChartKind::bar, "Communication of a step"};
   chart.y = {"a step", "s"};
   chart.note =
-      "Exposed and hidden make up busy; peer wait is the part of busy spent waiting for the last rank.";
+      "Exposed: what the step waited for communication, packing and waiting to start included. Hidden: busy "
+      "less exposed, not below zero. Peer wait: the part of busy spent waiting for the last rank.";
   return unless_empty(bars_over_cells(subject.grid, chart,
                                       {{"exposed", of_several(figure_value("", "exposed_seconds").of)},
                                        {"hidden", of_several(hidden_seconds)},
@@ -95,9 +92,14 @@ Charts bandwidth_charts(const Subject& subject) {
                                    {{"algorithm", of_several(figure_value("", "algorithm_bandwidth").of)},
                                     {"bus", of_several(figure_value("", "bus_bandwidth").of)},
                                     {"link's peak", of_several(link_peak)}}));
-  Chart times{"bandwidth", ChartKind::bar, "Time of the gradient's collective against the ring formula"};
+  const bool peak = is_peak_known(subject.grid);
+  if (!peak && !charts.empty())
+    charts.back().note = "No peak of the link is known, so none is drawn beside them.";
+  Chart times{"bandwidth", ChartKind::bar,
+              std::string("Time of the gradient's collective") + (peak ? " against the ring formula" : "")};
   times.y = {"a step", "s"};
-  times.note = "The bound is 2(N-1)/N x payload / the link's peak, where that was measured.";
+  times.note = peak ? "The bound is 2(N-1)/N x payload / the link's peak, where that was measured."
+                    : "No peak of the link is known, so the ring formula has no bound to give.";
   for (Chart& chart : unless_empty(bars_over_cells(subject.grid, times,
                                                    {{"busy without peer wait", of_several(transfer_seconds)},
                                                     {"ring formula's bound", of_several(ring_bound)}})))
@@ -111,6 +113,10 @@ Charts memory_charts(const Subject& subject) {
   std::vector<NamedValue> values;
   for (const std::string_view use : kMemoryUses)
     values.push_back({std::string(use), [use](const GridCell& cell) { return memory_use(cell, use); }});
+  values.push_back({"needed (ran out of memory)", [](const GridCell& cell) -> std::optional<Number> {
+                      const auto needed = needed_bytes(cell);
+                      return needed ? std::optional(Number{*needed, std::nullopt, 1}) : std::nullopt;
+                    }});
   chart.rules = caps_of(subject.grid);
   return unless_empty(bars_over_cells(subject.grid, chart, values));
 }
@@ -118,10 +124,12 @@ Charts memory_charts(const Subject& subject) {
 Charts minutes_charts(const Subject& subject) {
   Chart chart{"minutes", ChartKind::stacked_bar, "The whole job"};
   chart.y = {"time", "s"};
-  Charts charts = unless_empty(bars_over_cells(
-      subject.grid, chart,
-      {figure_value("launch", "launch_seconds"), figure_value("load", "load_seconds"),
-       figure_value("train", "train_seconds"), figure_value("validate", "validate_seconds")}));
+  Charts charts = unless_empty(bars_over_cells(subject.grid, chart,
+                                               {figure_value("launch", "launch_seconds"),
+                                                figure_value("load", "load_seconds"),
+                                                figure_value("train", "train_seconds"),
+                                                figure_value("validate", "validate_seconds"),
+                                                {rest_heading(subject.grid), rest_seconds}}));
   Chart loss{"minutes", ChartKind::line, "Final training loss by workers"};
   loss.y = {"train loss"};
   for (Chart& by_workers : along_axis(subject.grid, loss, "workers",

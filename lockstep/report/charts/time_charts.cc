@@ -28,8 +28,8 @@ std::size_t epoch_count(const GridCell& cell) {
   return count;
 }
 
-ChartSeries epoch_series(const GridCell& cell, EpochValue member, double factor) {
-  ChartSeries series{cell.label};
+ChartSeries epoch_series(const Grid& grid, const GridCell& cell, EpochValue member, double factor) {
+  ChartSeries series = series_of(grid, cell, cell.label, {});
   for (std::size_t i = 0; i < epoch_count(cell); ++i)
     if (const auto number = epoch_figure(cell, i, member))
       if (const auto point = point_at(static_cast<double>(i + 1), scaled(*number, factor)))
@@ -39,19 +39,22 @@ ChartSeries epoch_series(const GridCell& cell, EpochValue member, double factor)
 
 Charts epoch_charts(const Subject& subject, Chart chart, EpochValue member, double factor = 1) {
   chart.x = {"epoch"};
-  for (const GridCell& cell : subject.grid.cells) chart.series.push_back(epoch_series(cell, member, factor));
+  for (const GridCell& cell : subject.grid.cells)
+    chart.series.push_back(epoch_series(subject.grid, cell, member, factor));
   if (chart.y.unit.empty()) choose_log(chart);
   return in_pages(chart);
 }
 
-ChartSeries second_series(const GridCell& cell, EpochValue member) {
-  ChartSeries series{cell.label};
+// Seconds of workers that take turns are marked; their losses are as good as any.
+ChartSeries second_series(const Grid& grid, const GridCell& cell, EpochValue member) {
+  ChartSeries series = series_of(grid, cell, cell.label, {});
   if (cell.runs.empty()) return series;
   double seconds = 0;
   for (const EpochFigures& epoch : cell.runs.front().epochs) {
     seconds += epoch.seconds;
     const auto number = epoch.*member;
-    if (number && std::isfinite(*number)) series.points.push_back({seconds, *number});
+    if (number && std::isfinite(*number))
+      series.points.push_back({seconds, *number, std::nullopt, std::nullopt, cell.oversubscribed});
   }
   return series;
 }
@@ -107,7 +110,8 @@ Charts second_loss_charts(const Subject& subject) {
     chart.x = {"training", "s"};
     chart.y = {member == &EpochFigures::train_loss ? "train loss" : "val loss"};
     chart.note = "Of the first repeat of each cell.";
-    for (const GridCell& cell : subject.grid.cells) chart.series.push_back(second_series(cell, member));
+    for (const GridCell& cell : subject.grid.cells)
+      chart.series.push_back(second_series(subject.grid, cell, member));
     choose_log(chart);
     append(charts, in_pages(chart));
   }
@@ -155,7 +159,7 @@ Charts utilisation_charts(const Subject& subject) {
   chart.y = {"utilisation", "%"};
   chart.note = "Of the first repeat of each cell; samples of all ranks in the order of time.";
   for (const GridCell& cell : subject.grid.cells) {
-    chart.series.push_back({cell.label});
+    chart.series.push_back(series_of(subject.grid, cell, cell.label, {}));
     if (cell.runs.empty() || !cell.runs.front().utilization) continue;
     const std::vector<double>& samples = cell.runs.front().utilization->samples;
     for (std::size_t i = 0; i < samples.size(); ++i)

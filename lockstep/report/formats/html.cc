@@ -51,20 +51,32 @@ std::string table_html(const Table& table, const std::string& label) {
          "\n";
 }
 
-std::string legend_item(const std::string& classes, const std::string& text, const std::string& series) {
+std::string block_swatch(const std::string& classes) {
+  return fmt::format("<span class=\"swatch {}\"></span>", classes);
+}
+
+// The series' own shape in its colour, a block where it has none.
+std::string series_swatch(const Chart& chart, std::size_t series) {
+  if (!has_marker(chart, series)) return block_swatch(series_class(chart, series));
+  return element(
+      "svg",
+      {{"class", "key " + series_class(chart, series)}, {"viewBox", "0 0 12 12"}, {"aria-hidden", "true"}},
+      marker(style_of(chart, series), 6, 6));
+}
+
+std::string legend_item(const std::string& swatch, const std::string& text, const std::string& series) {
   Attributes attributes;
   if (!series.empty()) attributes.push_back({"data-legend", series});
-  return element("li", attributes,
-                 fmt::format("<span class=\"swatch {}\"></span><span>{}</span>", classes, escape(text)));
+  return element("li", attributes, swatch + "<span>" + escape(text) + "</span>");
 }
 
 std::string legend_html(const Chart& chart) {
   std::string items;
   for (std::size_t i = 0; i < chart.series.size(); ++i)
     if (!chart.series[i].name.empty())
-      items += legend_item(series_class(chart, i), chart.series[i].name, std::to_string(i));
+      items += legend_item(series_swatch(chart, i), chart.series[i].name, std::to_string(i));
   for (const ChartRule& rule : chart.rules)
-    items += legend_item("rule", rule.label + ": " + with_unit(rule.value, chart.y.unit), "");
+    items += legend_item(block_swatch("rule"), rule.label + ": " + with_unit(rule.value, chart.y.unit), "");
   return items.empty() ? "" : "<ul class=\"legend\">" + items + "</ul>\n";
 }
 

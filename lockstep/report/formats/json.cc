@@ -61,6 +61,7 @@ Json point_json(const ChartPoint& point) {
     json["high"] = number_json(point.interval->high);
   }
   if (point.value) json["value"] = number_json(*point.value);
+  if (point.oversubscribed) json["oversubscribed"] = true;
   return json;
 }
 

@@ -30,6 +30,7 @@ figure{margin:0;min-width:0;max-width:460px;break-inside:avoid}
 .legend button[aria-pressed=false]{text-decoration:line-through;color:var(--soft)}
 .swatch{flex:none;display:inline-block;width:12px;height:9px;background:var(--c,var(--s5))}
 .swatch.reference,.swatch.rule{height:0;background:none;border-top:2px dashed var(--c,var(--s5));align-self:center}
+.legend .key{flex:none;width:12px;height:12px;align-self:center}
 .hidden-series{display:none}
 .scroll{overflow-x:auto;max-width:100%;margin:.5em 0}
 table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}

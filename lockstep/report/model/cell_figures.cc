@@ -1,6 +1,9 @@
 #include "lockstep/report/model/cell_figures.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
 
 namespace lockstep::report {
 namespace {
@@ -22,6 +25,29 @@ std::optional<double> ledger_sum(const RunRecord& run, std::string_view purpose,
   for (const LedgerLine& line : run.ledger)
     if (line.purpose == purpose && line.*field) sum = sum.value_or(0) + static_cast<double>(*(line.*field));
   return sum;
+}
+
+// "274 MiB" after the words, in bytes.
+std::optional<double> bytes_after(const std::string& text, std::string_view words) {
+  static const std::map<std::string, double> kUnits = {
+      {"B", 1.0}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};
+  const std::size_t place = text.find(words);
+  if (place == std::string::npos) return std::nullopt;
+  const char* begin = text.c_str() + place + words.size();
+  char* end = nullptr;
+  const double number = std::strtod(begin, &end);
+  if (end == begin || *end != ' ') return std::nullopt;
+  std::string unit;
+  for (const char* letter = end + 1; std::isalpha(static_cast<unsigned char>(*letter)); ++letter)
+    unit += *letter;
+  const auto known = kUnits.find(unit);
+  return known == kUnits.end() ? std::nullopt : std::optional(number * known->second);
+}
+
+const RunRecord* out_of_memory(const GridCell& cell) {
+  for (const RunRecord& run : cell.others)
+    if (run.status == "out_of_memory") return &run;
+  return nullptr;
 }
 
 }  // namespace
@@ -91,6 +117,57 @@ std::optional<Number> transfer_seconds(const GridCell& cell) {
 
 std::optional<Number> link_peak(const GridCell& cell) {
   return figure(cell, [](const RunRecord& run) { return run.comm.link_peak; });
+}
+
+bool is_peak_known(const Grid& grid) {
+  return std::any_of(grid.cells.begin(), grid.cells.end(), [](const GridCell& cell) {
+    const auto peak = link_peak(cell);
+    return cell.workers > 1 && peak && peak->value > 0;
+  });
+}
+
+std::optional<Number> hidden_seconds(const GridCell& cell) {
+  return figure(cell, [](const RunRecord& run) -> std::optional<double> {
+    if (!run.comm.busy_seconds || !run.comm.exposed_seconds) return std::nullopt;
+    return std::max(0.0, *run.comm.busy_seconds - *run.comm.exposed_seconds);
+  });
+}
+
+std::optional<Number> rest_seconds(const GridCell& cell) {
+  return figure(cell, [](const RunRecord& run) -> std::optional<double> {
+    const record::WallSeconds& wall = run.wall_seconds;
+    if (!wall.total) return std::nullopt;
+    return std::max(0.0, *wall.total - wall.launch.value_or(0) - wall.load.value_or(0) -
+                             wall.train.value_or(0) - wall.validate.value_or(0));
+  });
+}
+
+std::string rest_heading(const Grid& grid) {
+  const bool known = std::any_of(grid.cells.begin(), grid.cells.end(), [](const GridCell& cell) {
+    return figure(cell, "launch_seconds").has_value();
+  });
+  return known ? "other" : "launch and the rest";
+}
+
+std::int64_t measured_steps(const GridCell& cell) {
+  if (cell.runs.empty()) return 0;
+  const record::StepFigures& steps = cell.runs.front().steps;
+  return steps.count - steps.warmup;
+}
+
+std::optional<double> needed_bytes(const GridCell& cell) {
+  const RunRecord* run = out_of_memory(cell);
+  if (run == nullptr || !run->failure) return std::nullopt;
+  return bytes_after(run->failure->message, "needs about ");
+}
+
+std::optional<double> cap_of_failure(const GridCell& cell) {
+  const RunRecord* run = out_of_memory(cell);
+  if (run == nullptr) return std::nullopt;
+  if (run->memory && run->memory->cap_bytes) return static_cast<double>(*run->memory->cap_bytes);
+  if (run->spec.is_object() && run->spec.contains("device_memory") && run->spec["device_memory"].is_number())
+    return run->spec["device_memory"].get<double>();
+  return run->failure ? bytes_after(run->failure->message, "the cap is ") : std::nullopt;
 }
 
 }  // namespace lockstep::report

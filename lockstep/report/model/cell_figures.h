@@ -19,5 +19,20 @@ std::optional<Number> steps_per_epoch(const GridCell& cell);
 std::optional<Number> gradient_bytes_per_step(const GridCell& cell);
 std::optional<Number> transfer_seconds(const GridCell& cell);
 std::optional<Number> link_peak(const GridCell& cell);
+bool is_peak_known(const Grid& grid);
+// Busy less exposed, a step; not below zero: exposed also holds packing and waiting to start, which are not
+// busy.
+std::optional<Number> hidden_seconds(const GridCell& cell);
+// Of the whole job: what launch, load, train and validate, as far as they are known, leave.
+std::optional<Number> rest_seconds(const GridCell& cell);
+// "other", or "launch and the rest" where no record knows the launch.
+std::string rest_heading(const Grid& grid);
+// Steps that were measured, of the first run.
+std::int64_t measured_steps(const GridCell& cell);
+
+// Of a cell that ran out of memory: what a step needs and what there was, as far as its record or the message
+// of its failure knows.
+std::optional<double> needed_bytes(const GridCell& cell);
+std::optional<double> cap_of_failure(const GridCell& cell);
 
 }  // namespace lockstep::report

@@ -59,7 +59,66 @@ std::string range_text(const Chart& chart, const ChartSeries& series) {
                      with_unit(range.high, chart.y.unit));
 }
 
+bool has_oversubscribed(const Chart& chart) {
+  return std::any_of(chart.series.begin(), chart.series.end(), [](const ChartSeries& series) {
+    return std::any_of(series.points.begin(), series.points.end(),
+                       [](const ChartPoint& point) { return point.oversubscribed; });
+  });
+}
+
+// Whether nobody could tell the two apart in the drawing.
+bool coincide(const ChartSeries& one, const ChartSeries& other, double least_difference) {
+  return !one.points.empty() &&
+         std::equal(one.points.begin(), one.points.end(), other.points.begin(), other.points.end(),
+                    [&](const ChartPoint& first, const ChartPoint& second) {
+                      return first.x == second.x && std::abs(first.y - second.y) <= least_difference;
+                    });
+}
+
+double height_of(const Chart& chart) {
+  Range all;
+  for (const ChartSeries& series : chart.series) {
+    const Range range = range_of(chart, series);
+    all.low = std::min(all.low, range.low);
+    all.high = std::max(all.high, range.high);
+  }
+  return all.high - all.low;
+}
+
+// "3 series coincide: a; b; c." for each set of them.
+std::string coinciding_note(const Chart& chart) {
+  constexpr double kIndistinct = 0.002;  // of the chart's height
+  const double least = chart.y.log ? 0 : kIndistinct * height_of(chart);
+  std::set<std::size_t> told;
+  std::string note;
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    if (chart.series[i].reference || told.contains(i)) continue;
+    std::string names = chart.series[i].name;
+    std::size_t count = 1;
+    for (std::size_t j = i + 1; j < chart.series.size(); ++j)
+      if (!chart.series[j].reference && !told.contains(j) &&
+          coincide(chart.series[i], chart.series[j], least)) {
+        names += "; " + chart.series[j].name;
+        ++count;
+        told.insert(j);
+      }
+    if (count > 1) note += fmt::format("{}{} series coincide: {}.", note.empty() ? "" : " ", count, names);
+  }
+  return note;
+}
+
+void add_note(Chart& chart, const std::string& more) {
+  if (!more.empty()) chart.note += (chart.note.empty() ? "" : " ") + more;
+}
+
 }  // namespace
+
+void note_marks(Chart& chart) {
+  if (has_oversubscribed(chart))
+    add_note(chart, chart.kind == ChartKind::heat_map ? "*: oversubscribed, more workers than cores."
+                                                      : "Hollow: oversubscribed, more workers than cores.");
+  if (chart.kind == ChartKind::line) add_note(chart, coinciding_note(chart));
+}
 
 bool Chart::empty() const {
   return std::all_of(series.begin(), series.end(), [](const auto& one) { return one.points.empty(); });
@@ -112,6 +171,8 @@ std::string description_of(const Chart& chart) {
     if (series.points.empty() || told++ == kMost) continue;
     text += range_text(chart, series) + ". ";
   }
+  if (has_oversubscribed(chart))
+    text += "Some points are of oversubscribed runs, with more workers than cores. ";
   text += "The table beside it holds every number.";
   return text;
 }

@@ -18,12 +18,17 @@ struct ChartPoint {
   double y = 0;                                 // of a heat map: the index of a category of the vertical axis
   std::optional<base::Interval> interval = {};  // of y
   std::optional<double> value = {};             // of a heat map's cell
+  bool oversubscribed = false;                  // more workers than cores: drawn hollow
 };
 
 struct ChartSeries {
   std::string name;
   std::vector<ChartPoint> points = {};
   bool reference = false;  // an ideal, a formula, a published figure: drawn dashed
+  // Of a chart that may be divided into parts: the part it goes to, and what it is called within that.
+  std::string part = {};
+  std::string within = {};
+  std::optional<std::size_t> style = {};  // colour and shape; its place among the series where not set
 };
 
 struct ChartAxis {
@@ -31,6 +36,7 @@ struct ChartAxis {
   std::string unit = {};
   bool log = false;
   std::vector<std::string> categories = {};  // where it has no numbers
+  double largest = 0;                        // of all parts of a divided chart: they share a unit
 };
 
 // A horizontal (in bar charts: vertical) line across the chart: a cap, a peak.
@@ -63,6 +69,8 @@ struct Chart {
 
 // The chart's numbers as the table beside it: a row for each x, a column for each series.
 Table table_of(const Chart& chart);
+// Adds to the note what a reader must know of the marks: hollow ones, and series that lie on each other.
+void note_marks(Chart& chart);
 // What the chart shows, in a sentence or two: kind, axes, series and their ranges.
 std::string description_of(const Chart& chart);
 std::string_view name_of(ChartKind kind);

@@ -157,6 +157,13 @@ void add_step_interval(Number& number, const GridCell& cell) {
     number.interval = base::Interval{seconds->ci95[0], seconds->ci95[1]};
 }
 
+// Student's t knows of no bounds; a share has two.
+void clamp_share(Number& number) {
+  if (!number.interval) return;
+  number.interval->low = std::clamp(number.interval->low, 0.0, 1.0);
+  number.interval->high = std::clamp(number.interval->high, 0.0, 1.0);
+}
+
 }  // namespace
 
 std::string GridCell::at(std::string_view axis) const {
@@ -212,6 +219,7 @@ std::optional<Number> figure(const GridCell& cell, std::string_view name) {
   if (found == nullptr) return std::nullopt;
   std::optional<Number> number = figure(cell, found->of);
   if (number && cell.runs.size() == 1 && name == "step_seconds") add_step_interval(*number, cell);
+  if (number && (name.ends_with("_accuracy") || name == "hidden_fraction")) clamp_share(*number);
   return number;
 }
 

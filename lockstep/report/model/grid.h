@@ -70,6 +70,11 @@ std::string point_text(const lab::AxisPoint& point);
 // The label of a cell without some of the axes.
 std::string label_without(const Grid& grid, const GridCell& cell, const std::vector<std::string>& axes);
 
+// The first sentence of a message, without its full stop.
+std::string first_sentence(const std::string& text);
+// The reasons that a remark joins by "; ", each once and in its short form.
+std::vector<std::string> reasons_of(const std::string& remark);
+
 // "vm (AMD EPYC, 2 cores)": what kind of machine made a record.
 std::string machine_text(const record::RunRecord& record);
 bool is_oversubscribed(const record::RunRecord& record);

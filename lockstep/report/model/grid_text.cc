@@ -54,6 +54,24 @@ std::string label_without(const Grid& grid, const GridCell& cell, const std::vec
   return axes.empty() ? whole_label(cell) : "";
 }
 
+std::string first_sentence(const std::string& text) {
+  std::string first = text.substr(0, text.find(". "));
+  while (first.ends_with('.')) first.pop_back();
+  return first;
+}
+
+std::vector<std::string> reasons_of(const std::string& remark) {
+  std::vector<std::string> reasons;
+  for (std::size_t begin = 0; begin < remark.size();) {
+    const std::size_t end = std::min(remark.find("; ", begin), remark.size());
+    const std::string reason = first_sentence(remark.substr(begin, end - begin));
+    if (!reason.empty() && std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
+      reasons.push_back(reason);
+    begin = end + 2;
+  }
+  return reasons;
+}
+
 std::string machine_text(const record::RunRecord& record) {
   const nlohmann::json& machine = record.machine;
   if (!machine.is_object()) return "unknown machine";

@@ -1,7 +1,7 @@
 #include "lockstep/report/model/scaling.h"
 
 #include <algorithm>
-#include <array>
+#include <set>
 
 #include "lockstep/report/model/cell_figures.h"
 
@@ -14,21 +14,42 @@ bool is_batch(const std::string& axis) {
   return axis == "batch_size" || axis == "global_batch";
 }
 
-// Axes that change what is computed or where: a speedup against another of these would mean nothing.
-bool is_kind(const std::string& axis) {
-  constexpr std::array kKinds = {"model",     "data",    "engine",    "device",    "machine",
-                                 "precision", "threads", "trainable", "image_size"};
-  return axis.starts_with("model_options") || std::find(kKinds.begin(), kKinds.end(), axis) != kKinds.end();
+// What may differ between a cell and the one worker that stands for its baseline: how many workers share the
+// work and how they talk, the rule for the learning rate, and what changes no step. All other fields of the
+// spec must be equal: a worker that recomputes its activations is no baseline for one that does not.
+bool may_differ(const std::string& field) {
+  static const std::set<std::string> kMayDiffer = {
+      "workers", "batch_size", "global_batch", "strategy", "backend", "seed", "data_seed", "timeout",
+      // the learning rate, and how long a run goes on
+      "learning_rate", "learning_rate_scaling", "warmup_epochs", "scaling_batch", "schedule",
+      "schedule_epochs", "schedule_factor", "epochs", "steps", "skip_steps", "max_time", "target",
+      "validate_every",
+      // what only several workers have
+      "overlap", "bucket_bytes", "first_bucket_bytes", "fusion_bytes", "cycle_time", "cache_capacity",
+      "piece_bytes", "compression", "buffers", "check_every", "average_every", "stall_warning",
+      "coalesced_broadcast", "coalesced_reduction", "threaded_scatter", "keep_originals",
+      // where files lie and what is drawn
+      "data_dir", "trace", "resume", "checkpoint_epochs", "checkpoint_time", "export_weights", "shuffle",
+      "device_memory"};
+  return kMayDiffer.contains(field);
 }
 
-// On how many axes besides workers and batch two cells differ; nothing where they are of different kinds.
+// A field that one of them does not have was added to specs after the other was recorded.
+bool same_work(const GridCell& one, const GridCell& other) {
+  const nlohmann::json &first = one.runs.front().spec, &second = other.runs.front().spec;
+  if (!first.is_object() || !second.is_object()) return true;
+  for (const auto& [field, value] : first.items())
+    if (!may_differ(field) && second.contains(field) && second[field] != value) return false;
+  return true;
+}
+
+// On how many axes besides workers and batch two cells differ; nothing where a speedup between them would
+// mean nothing.
 std::optional<int> differences(const GridCell& one, const GridCell& other) {
+  if (one.at("machine") != other.at("machine") || !same_work(one, other)) return std::nullopt;
   int count = 0;
-  for (const lab::AxisPoint& at : one.point) {
-    if (at.axis == "workers" || is_batch(at.axis) || other.at(at.axis) == at.value) continue;
-    if (is_kind(at.axis)) return std::nullopt;
-    ++count;
-  }
+  for (const lab::AxisPoint& at : one.point)
+    if (at.axis != "workers" && !is_batch(at.axis) && other.at(at.axis) != at.value) ++count;
   return count;
 }
 
@@ -120,6 +141,12 @@ std::vector<ScalingFamily> scaling_families(const Grid& grid) {
       return one.cell->workers < other.cell->workers;
     });
   return families;
+}
+
+const ScalingStep& judged_step(const ScalingFamily& family) {
+  for (auto step = family.steps.rbegin(); step != family.steps.rend(); ++step)
+    if (!step->cell->oversubscribed && step->cell->workers > 1) return *step;
+  return family.steps.back();
 }
 
 std::vector<predict::ScalingPoint> scaling_points(const ScalingFamily& family) {

@@ -28,6 +28,9 @@ struct ScalingFamily {
 std::vector<ScalingFamily> scaling_families(const Grid& grid);
 std::vector<ScalingFamily> scaling_families(const Grid&& grid) = delete;
 
+// The largest count that had cores of its own, else the largest: what headlines are about.
+const ScalingStep& judged_step(const ScalingFamily& family);
+
 // What predict needs; cells without a split are left out.
 std::vector<predict::ScalingPoint> scaling_points(const ScalingFamily& family);
 

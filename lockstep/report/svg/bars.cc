@@ -52,7 +52,8 @@ std::vector<double> lengths_of(const Chart& chart) {
   for (const ChartSeries& series : chart.series)
     for (const ChartPoint& point : series.points) {
       lengths.push_back(point.y);
-      if (point.interval) lengths.push_back(point.interval->high);
+      // Stacked bars show no intervals: none may stretch the scale.
+      if (point.interval && chart.kind != ChartKind::stacked_bar) lengths.push_back(point.interval->high);
     }
   for (const ChartRule& rule : chart.rules) lengths.push_back(rule.value);
   if (chart.y.log) std::erase_if(lengths, [](double length) { return length <= 0; });
@@ -78,7 +79,8 @@ std::string error_bar(const Scale& scale, const ChartPoint& point, double y) {
 std::string bar(const Chart& chart, std::size_t series, const ChartPoint& point, double from, double to,
                 double y, const std::string& error) {
   Attributes attributes = data_of(series, point);
-  attributes.insert(attributes.begin(), {"class", "mark " + series_class(chart, series)});
+  attributes.insert(attributes.begin(), {"class", (point.oversubscribed ? "mark hollow " : "mark ") +
+                                                      series_class(chart, series)});
   attributes.push_back({"data-legend", std::to_string(series)});
   attributes.push_back({"data-length", pixels(to - from)});
   return element("g", attributes,

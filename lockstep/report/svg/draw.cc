@@ -16,14 +16,23 @@ std::string rule_text(const Chart& chart, const ChartRule& rule) {
 struct LegendItem {
   std::string style_class;
   std::string text;
+  std::optional<std::size_t> marker = {};  // the style whose shape it shows; a block of colour where not set
 };
 
 std::vector<LegendItem> legend_of(const Chart& chart) {
   std::vector<LegendItem> items;
   for (std::size_t i = 0; i < chart.series.size(); ++i)
-    if (!chart.series[i].name.empty()) items.push_back({series_class(chart, i), chart.series[i].name});
+    if (!chart.series[i].name.empty())
+      items.push_back({series_class(chart, i), chart.series[i].name,
+                       has_marker(chart, i) ? std::optional(style_of(chart, i)) : std::nullopt});
   for (const ChartRule& rule : chart.rules) items.push_back({"rule", rule_text(chart, rule)});
   return items;
+}
+
+std::string swatch(const LegendItem& item, double x, double y) {
+  if (item.marker)
+    return element("g", {{"class", "key " + item.style_class}}, marker(*item.marker, x + 6, y - 4.5));
+  return rect_element(x, y - 9, 12, 9, {{"class", "swatch " + item.style_class}});
 }
 
 // Items side by side where they fit, their texts broken where they are too long for a line.
@@ -37,7 +46,7 @@ Drawing draw_legend(const Chart& chart) {
       x = 8;
       y += kLegendRow;
     }
-    legend.body += rect_element(x, y - 9, 12, 9, {{"class", "swatch " + item.style_class}});
+    legend.body += swatch(item, x, y);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (i > 0) y += kLegendRow;
       legend.body += text_element(x + 18, y, lines[i], "start", "label");
@@ -92,8 +101,18 @@ std::string framed(const Chart& chart, const DrawOptions& options, double height
 
 }  // namespace
 
+std::size_t style_of(const Chart& chart, std::size_t series) {
+  return chart.series[series].style.value_or(series);
+}
+
+bool has_marker(const Chart& chart, std::size_t series) {
+  return (chart.kind == ChartKind::line || chart.kind == ChartKind::scatter) &&
+         !chart.series[series].reference;
+}
+
 std::string series_class(const Chart& chart, std::size_t series) {
-  return fmt::format("s{}{}", series % kSeriesColors, chart.series[series].reference ? " reference" : "");
+  return fmt::format("s{}{}", style_of(chart, series) % kSeriesColors,
+                     chart.series[series].reference ? " reference" : "");
 }
 
 std::string axis_title(const ChartAxis& axis, const DisplayUnit& unit) {
@@ -114,6 +133,7 @@ std::string tip_of(const Chart& chart, const ChartSeries& series, const ChartPoi
   if (point.interval)
     text += fmt::format(" [{}, {}]", with_unit(point.interval->low, chart.y.unit),
                         with_unit(point.interval->high, chart.y.unit));
+  if (point.oversubscribed) text += ", oversubscribed";
   return text;
 }
 

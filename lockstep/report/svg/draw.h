@@ -31,6 +31,11 @@ Drawing draw_lines(const Chart& chart);
 Drawing draw_bars(const Chart& chart);
 Drawing draw_heat_map(const Chart& chart);
 
+// The shape that marks the points of a series, about (x, y).
+std::string marker(std::size_t style, double x, double y);
+// Colour and shape of a series; whether its legend shows the shape.
+std::size_t style_of(const Chart& chart, std::size_t series);
+bool has_marker(const Chart& chart, std::size_t series);
 // "s3": the class of a series; a reference is dashed.
 std::string series_class(const Chart& chart, std::size_t series);
 // "ddp: workers 4, step 12.3 ms [12.1, 12.6]".

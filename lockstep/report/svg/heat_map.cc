@@ -36,7 +36,9 @@ std::string field(const Chart& chart, const ChartPoint& point, const DisplayUnit
                      rect_element(x + 1, y + 1, width - 2, kRow - 2,
                                   {{"class", "heat"}, {"fill-opacity", pixels(tint)}}) +
                      text_element(x + width / 2, y + kRow / 2 + 4,
-                                  display_number(point.value.value_or(0) / unit.divisor), "middle", "label"));
+                                  display_number(point.value.value_or(0) / unit.divisor) +
+                                      (point.oversubscribed ? "*" : ""),
+                                  "middle", "label"));
 }
 
 }  // namespace

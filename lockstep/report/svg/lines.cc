@@ -72,7 +72,7 @@ Frame make_frame(const Chart& chart) {
   Frame frame;
   const std::vector<double> heights = values_of(chart, false);
   frame.x_unit = display_unit(chart.x.unit, largest(values_of(chart, true)));
-  frame.y_unit = display_unit(chart.y.unit, largest(heights));
+  frame.y_unit = display_unit(chart.y.unit, std::max(chart.y.largest, largest(heights)));
   const AxisRange y = range_for(heights, chart.y.log, false);
   frame.y = {y.low, y.high, chart.y.log, kTop + kPlotHeight, kTop};
   frame.y_ticks = ticks_for(frame.y, frame.y_unit, false, {});
@@ -108,21 +108,6 @@ std::string draw_frame(const Chart& chart, const Frame& frame) {
   return body + text_element(right, bottom + 35, axis_title(chart.x, frame.x_unit), "end", "label");
 }
 
-// Four shapes about (x, y).
-std::string shape(std::size_t series, double x, double y) {
-  const std::string cx = pixels(x), cy = pixels(y);
-  switch (series % 4) {
-    case 0:
-      return element("circle", {{"cx", cx}, {"cy", cy}, {"r", "3.5"}});
-    case 1:
-      return rect_element(x - 3.2, y - 3.2, 6.4, 6.4, {});
-    case 2:
-      return element("path", {{"d", fmt::format("M{} {}l4 7h-8z", cx, pixels(y - 4.5))}});
-    default:
-      return element("path", {{"d", fmt::format("M{} {}l4.2 4.5l-4.2 4.5l-4.2 -4.5z", cx, pixels(y - 4.5))}});
-  }
-}
-
 bool is_drawable(const Frame& frame, const ChartPoint& point) {
   return (!frame.x.log || point.x > 0) && (!frame.y.log || point.y > 0);
 }
@@ -141,11 +126,11 @@ std::string draw_point(const Chart& chart, const Frame& frame, std::size_t index
   const ChartSeries& series = chart.series[index];
   const double x = frame.x.at(point.x), y = frame.y.at(point.y);
   Attributes attributes = data_of(index, point);
-  attributes.insert(attributes.begin(), {"class", "mark"});
+  attributes.insert(attributes.begin(), {"class", point.oversubscribed ? "mark hollow" : "mark"});
   attributes.insert(attributes.end(), {{"data-px", pixels(x)}, {"data-py", pixels(y)}});
   return element("g", attributes,
                  element("title", {}, escape(tip_of(chart, series, point))) + error_bar(frame, point) +
-                     shape(index, x, y));
+                     marker(style_of(chart, index), x, y));
 }
 
 std::string draw_series(const Chart& chart, const Frame& frame, std::size_t index) {
@@ -181,6 +166,21 @@ std::string draw_extras(const Chart& chart, const Frame& frame) {
 }
 
 }  // namespace
+
+// Four shapes.
+std::string marker(std::size_t style, double x, double y) {
+  const std::string cx = pixels(x), cy = pixels(y);
+  switch (style % 4) {
+    case 0:
+      return element("circle", {{"cx", cx}, {"cy", cy}, {"r", "3.5"}});
+    case 1:
+      return rect_element(x - 3.2, y - 3.2, 6.4, 6.4, {});
+    case 2:
+      return element("path", {{"d", fmt::format("M{} {}l4 7h-8z", cx, pixels(y - 4.5))}});
+    default:
+      return element("path", {{"d", fmt::format("M{} {}l4.2 4.5l-4.2 4.5l-4.2 -4.5z", cx, pixels(y - 4.5))}});
+  }
+}
 
 Drawing draw_lines(const Chart& chart) {
   const Frame frame = make_frame(chart);

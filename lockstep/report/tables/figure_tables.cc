@@ -1,8 +1,13 @@
 // Tables whose columns are figures of run_figures.h, one row a cell.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <regex>
+#include <set>
 #include <string_view>
 
 #include "lockstep/base/text.h"
+#include "lockstep/report/model/cell_figures.h"
 #include "lockstep/report/tables/tables.h"
 
 namespace lockstep::report {
@@ -32,13 +37,48 @@ Table figure_table(const std::string& name, const std::string& title, const Subj
   return table;
 }
 
+// "interval ±1116.3 %" says only that it is wider than the value.
+std::string without_absurd_interval(const std::string& text) {
+  static const std::regex kInterval("interval ±([0-9.]+) %");
+  std::smatch found;
+  if (!std::regex_search(text, found, kInterval) || std::stod(found[1]) <= 100) return text;
+  return found.prefix().str() + "interval wider than the value" + found.suffix().str();
+}
+
+// A failure in a few words; the whole message stands below the table.
+std::string short_failure(const GridCell& cell) {
+  const auto needed = needed_bytes(cell), cap = cap_of_failure(cell);
+  if (needed && cap)
+    return fmt::format("out of memory: a step needs about {}, the cap is {}", with_unit(*needed, "B"),
+                       with_unit(*cap, "B"));
+  return first_sentence(cell.any()->failure->message);
+}
+
+bool has_failed(const GridCell& cell) {
+  return cell.runs.empty() && cell.any() != nullptr && cell.any()->failure.has_value();
+}
+
 std::string remark_of(const GridCell& cell) {
   std::vector<std::string> parts;
-  if (const record::RunRecord* run = cell.any(); run != nullptr && run->failure && cell.runs.empty())
-    parts.push_back(run->failure->message);
+  if (has_failed(cell)) parts.push_back(short_failure(cell));
   if (cell.oversubscribed) parts.emplace_back("oversubscribed");
-  if (!cell.remark.empty()) parts.push_back(cell.remark);
+  // The note of a cell may join several reasons, and repeat one.
+  for (const std::string& reason : reasons_of(cell.remark)) {
+    const std::string text = without_absurd_interval(reason);
+    if (has_failed(cell) && text.starts_with("out of memory")) continue;  // said already
+    if (std::find(parts.begin(), parts.end(), text) == parts.end()) parts.push_back(text);
+  }
   return base::join(parts, "; ");
+}
+
+// The whole of the messages that the table shows the beginning of, each once.
+std::string failure_notes(const Grid& grid) {
+  std::string notes;
+  std::set<std::string> told;
+  for (const GridCell& cell : grid.cells)
+    if (has_failed(cell) && told.insert(cell.any()->failure->message).second)
+      notes += fmt::format(" {}: {}", cell.label, cell.any()->failure->message);
+  return notes;
 }
 
 }  // namespace
@@ -64,7 +104,8 @@ Table summary_table(const Subject& subject) {
   }
   table.note =
       "Medians over repeats; in brackets the 95 % interval (of fewer than six repeats by Student's t, of a "
-      "single run's step that of its steps).";
+      "single run's step that of its steps)." +
+      failure_notes(subject.grid);
   return table;
 }
 
@@ -78,21 +119,29 @@ Table quality_table(const Subject& subject) {
 }
 
 Table minutes_table(const Subject& subject) {
-  Table table = figure_table("minutes", "The whole job, by part, and the final loss", subject,
-                             {{"total_seconds", "whole job"},
-                              {"launch_seconds", "launch"},
-                              {"load_seconds", "load"},
-                              {"train_seconds", "train"},
-                              {"validate_seconds", "validate"},
-                              {"train_loss", "train loss"},
-                              {"val_loss", "val loss"}});
+  Table table = cell_table("minutes", "The whole job, by part, and the final loss", subject.grid);
+  const std::vector<FigureColumn> parts = {{"total_seconds", "whole job"},
+                                           {"launch_seconds", "launch"},
+                                           {"load_seconds", "load"},
+                                           {"train_seconds", "train"},
+                                           {"validate_seconds", "validate"}};
+  const std::vector<FigureColumn> losses = {{"train_loss", "train loss"}, {"val_loss", "val loss"}};
+  for (const FigureColumn& column : parts)
+    table.columns.push_back(figure_column(column.figure, column.heading));
+  table.columns.push_back({"rest_seconds", rest_heading(subject.grid), "s"});
+  for (const FigureColumn& column : losses)
+    table.columns.push_back(figure_column(column.figure, column.heading));
+  for (const GridCell& cell : subject.grid.cells) {
+    if (!figure(cell, "total_seconds")) continue;
+    std::vector<TableValue> row = point_values(subject.grid, cell);
+    for (const FigureColumn& column : parts) row.push_back(value(figure(cell, column.figure)));
+    row.push_back(value(rest_seconds(cell)));
+    for (const FigureColumn& column : losses) row.push_back(value(figure(cell, column.figure)));
+    table.rows.push_back(std::move(row));
+  }
   table.note =
-      "The whole job runs from the command to its end; launch, load and validation do not shrink with "
-      "workers.";
-  const bool known =
-      std::any_of(subject.grid.cells.begin(), subject.grid.cells.end(),
-                  [](const GridCell& cell) { return figure(cell, "total_seconds").has_value(); });
-  if (!known) table.rows.clear();
+      "The whole job runs from the command to its end; the parts make it up, the last of them being what the "
+      "others leave.";
   return table;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "lockstep/base/text.h"
 #include "lockstep/report/model/primitives.h"
 #include "lockstep/report/model/targets.h"
 #include "lockstep/report/tables/tables.h"
@@ -61,7 +62,33 @@ std::optional<double> published_at(const lab::Published& column, const std::vect
   return std::nullopt;
 }
 
+// Why ours are not what the study asks for; empty where they are.
+std::string cut_of(const lab::Study& study) {
+  // A quick variant may leave out nothing that is published.
+  if (!study.cut.empty()) return study.cut.starts_with("nothing") ? "" : study.cut;
+  std::vector<std::string> fields;
+  for (const lab::FieldSetting& set : study.choice.sets) fields.push_back(set.field + "=" + set.text);
+  return fields.empty() ? "" : "changed by --set: " + base::join(fields, ", ");
+}
+
+std::string published_note(const Subject& subject) {
+  const std::string cut = cut_of(*subject.study);
+  std::set<std::string> machines;
+  for (const GridCell& cell : subject.grid.cells)
+    for (const record::RunRecord& run : cell.runs) machines.insert(machine_text(run));
+  const std::vector<std::string> names(machines.begin(), machines.end());
+  return "Published columns are theirs, measured on their machines; ours stand beside those that mean the "
+         "same "
+         "figure, where our runs have it, measured on " +
+         base::join(names, "; ") + "." +
+         (cut.empty() ? ""
+                      : " Ours were cut (" + cut +
+                            "), so that times and losses are not to be held against "
+                            "theirs.");
+}
+
 std::vector<TableColumn> published_columns(const lab::Study& study, const std::vector<std::string>& axes) {
+  const std::string ours = cut_of(study).empty() ? "ours: " : "ours, cut: ";
   std::vector<TableColumn> columns;
   for (const std::string& axis : axes) columns.push_back({axis, axis_heading(axis), "", true});
   for (const lab::Published& column : study.published) {
@@ -70,7 +97,7 @@ std::vector<TableColumn> published_columns(const lab::Study& study, const std::v
     columns.push_back(
         {"published:" + column.name, column.name, column.unit, whole, column.definition, column.source});
     if (column.figure.empty()) continue;
-    columns.push_back(figure_column(column.figure, "ours: " + column.name, whole));
+    columns.push_back(figure_column(column.figure, ours + column.name, whole));
     columns.back().key = "ours:" + column.name;
     columns.back().as_given = true;
   }
@@ -129,10 +156,7 @@ Table primitives_table(const Subject& subject) {
 Table published_table(const Subject& subject) {
   Table table{"published", "What others published, beside ours"};
   if (subject.study == nullptr || subject.study->published.empty()) return table;
-  table.note =
-      "Published columns are theirs, measured on their machines; each stands beside ours only where the two "
-      "mean "
-      "the same.";
+  table.note = published_note(subject);
   const auto points = published_points(*subject.study);
   const std::vector<std::string> axes = published_axes(points);
   table.columns = published_columns(*subject.study, axes);

@@ -1,7 +1,9 @@
 // The tables by name.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <set>
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
@@ -35,6 +37,15 @@ constexpr std::array<Entry, 17> kEntries = {{
     {"projection", projection_table},
 }};
 
+// Whether any column besides those that name the cell is left: runs shorter than their warm-up measure
+// nothing.
+bool says_anything(const Table& table, const Grid& grid) {
+  std::set<std::string> points;
+  for (const TableColumn& column : point_columns(grid)) points.insert(column.key);
+  return std::any_of(table.columns.begin(), table.columns.end(),
+                     [&](const TableColumn& column) { return !points.contains(column.key); });
+}
+
 }  // namespace
 
 std::vector<std::string> table_names() {
@@ -47,7 +58,8 @@ std::optional<Table> make_table(const std::string& name, const Subject& subject)
   for (const Entry& entry : kEntries) {
     if (name != entry.name) continue;
     Table table = without_unknown(entry.make(subject));
-    return table.rows.empty() ? std::nullopt : std::optional(std::move(table));
+    if (table.rows.empty() || !says_anything(table, subject.grid)) return std::nullopt;
+    return table;
   }
   throw base::ConfigError(
       fmt::format("there is no table '{}'.{}", name, base::suggestion(name, table_names())));

@@ -19,13 +19,6 @@ void for_each_measured(Table& table, const Subject& subject, Fill fill) {
   }
 }
 
-std::optional<Number> hidden_seconds(const GridCell& cell) {
-  return figure(cell, [](const record::RunRecord& run) -> std::optional<double> {
-    if (!run.comm.busy_seconds || !run.comm.exposed_seconds) return std::nullopt;
-    return std::max(0.0, *run.comm.busy_seconds - *run.comm.exposed_seconds);
-  });
-}
-
 // What the ring formula says the gradient's all-reduce must at least take at the link's measured peak.
 std::optional<double> ring_bound(const GridCell& cell) {
   const auto bytes = gradient_bytes_per_step(cell), peak = link_peak(cell);
@@ -127,8 +120,10 @@ Table exposure_table(const Subject& subject) {
   Table table =
       cell_table("exposure", "Communication of a step: busy, exposed, hidden, peer wait", subject.grid);
   table.note =
-      "Busy: a collective was in flight. Exposed: the part of it in which the worker had nothing else to do; "
-      "hidden: the rest. Peer wait: the part of busy spent waiting for the last rank to arrive.";
+      "Busy: a collective was in flight. Exposed: what the step waited for communication, packing and "
+      "waiting "
+      "to start included, so it may exceed busy. Hidden: busy less exposed, not below zero. Peer wait: the "
+      "part of busy spent waiting for the last rank to arrive.";
   table.columns.insert(table.columns.end(), {figure_column("busy_seconds", "busy"),
                                              figure_column("exposed_seconds", "exposed"),
                                              {"hidden_seconds", "hidden", "s"},
@@ -145,9 +140,11 @@ Table exposure_table(const Subject& subject) {
 Table bandwidth_table(const Subject& subject) {
   Table table = cell_table("bandwidth", "Bandwidth of the gradient's collective", subject.grid);
   table.note =
-      "Algorithm bandwidth is payload over time; bus bandwidth is that times 2(N-1)/N, to be held against "
-      "the "
-      "link's peak. The ring formula's bound is 2(N-1)/N x payload / peak.";
+      is_peak_known(subject.grid)
+          ? "Algorithm bandwidth is payload over time; bus bandwidth is that times 2(N-1)/N, to be "
+            "held against the link's peak. The ring formula's bound is 2(N-1)/N x payload / peak."
+          : "Algorithm bandwidth is payload over time; bus bandwidth is that times 2(N-1)/N. No peak "
+            "of the link is known, so there is no share of it and no bound by the ring formula.";
   table.columns.insert(table.columns.end(), {figure_column("algorithm_bandwidth", "algorithm"),
                                              figure_column("bus_bandwidth", "bus"),
                                              {"link_peak", "link's peak", "B/s"},
@@ -168,17 +165,20 @@ Table bandwidth_table(const Subject& subject) {
 Table memory_table(const Subject& subject) {
   Table table = cell_table("memory", "Peak memory of the worst rank, by use", subject.grid);
   table.note =
-      "At the instant of the peak; the uses sum to it. Cells without figures ran out of memory or did not "
-      "run.";
+      "At the instant of the peak; the uses sum to it. Needed: what a step would have taken, as the failure "
+      "says, of a cell that ran out of memory.";
   table.columns.push_back({"status", "status"});
   table.columns.push_back(figure_column("peak_bytes", "peak"));
+  table.columns.push_back({"needed_bytes", "needed", "B"});
   table.columns.push_back({"cap_bytes", "cap", "B"});
   for (const std::string_view use : kMemoryUses)
     table.columns.push_back({std::string(use) + "_bytes", std::string(use), "B"});
   if (!is_memory_known(subject.grid)) return table;
   for (const GridCell& cell : subject.grid.cells) {
     std::vector<TableValue> row = point_values(subject.grid, cell);
-    row.insert(row.end(), {word(cell.status()), value(figure(cell, "peak_bytes")), value(memory_cap(cell))});
+    const auto cap = memory_cap(cell);
+    row.insert(row.end(), {word(cell.status()), value(figure(cell, "peak_bytes")), value(needed_bytes(cell)),
+                           cap ? value(cap) : value(cap_of_failure(cell))});
     for (const std::string_view use : kMemoryUses) row.push_back(value(memory_use(cell, use)));
     table.rows.push_back(std::move(row));
   }

@@ -69,7 +69,7 @@ void add_data(Sentences& sentences, const GridCell& cell, double step) {
                                        step_evidence(cell)};
   sentences.push_back(
       {"data-bound",
-       fmt::format("With {}, {} of the step ({} of {}) is waiting for data: the run is data-bound.",
+       fmt::format("With {}, {} of the mean step ({} of {}) is waiting for data: the run is data-bound.",
                    cell.label, percent(data / step), with_unit(data, "s"), with_unit(step, "s")),
        rests});
   sentences.push_back(
@@ -85,6 +85,12 @@ double longest_peer_wait(const GridCell& cell) {
   return wait;
 }
 
+// A few steps may have been slow by accident.
+std::string few_steps(const GridCell& cell) {
+  const std::int64_t steps = measured_steps(cell);
+  return steps < kFewSteps ? fmt::format(" in these few steps ({})", steps) : "";
+}
+
 void add_straggler(Sentences& sentences, const GridCell& cell, double step) {
   const double wait = longest_peer_wait(cell);
   if (wait < kBoundShare * step) return;
@@ -94,9 +100,9 @@ void add_straggler(Sentences& sentences, const GridCell& cell, double step) {
   if (!slow) {
     sentences.push_back(
         {"uneven-ranks",
-         fmt::format("With {}, ranks wait for each other for {} of the step, though none is slow "
+         fmt::format("With {}, ranks wait for each other for {} of the mean step{}, though none is slow "
                      "throughout: their steps vary (a shared core, or noise).",
-                     cell.label, percent(wait / step)),
+                     cell.label, percent(wait / step), few_steps(cell)),
          rests});
     sentences.push_back({"try-quiet",
                          "Try fewer threads than cores, pinned workers, or a machine that does nothing else.",
@@ -106,18 +112,16 @@ void add_straggler(Sentences& sentences, const GridCell& cell, double step) {
   rests.push_back(evidence(fmt::format("per_rank[{}].split_seconds without exposed_comm", slow->rank), cell,
                            slow->own_seconds, "s"));
   rests.push_back(evidence("the same of the other ranks, median", cell, slow->others_seconds, "s"));
-  sentences.push_back({"straggler",
-                       fmt::format("With {}, rank {} is a straggler: its own work takes {} a step, the "
-                                   "others' {}, and they wait for it "
-                                   "up to {} of the step.",
-                                   cell.label, slow->rank, with_unit(slow->own_seconds, "s"),
-                                   with_unit(slow->others_seconds, "s"), percent(wait / step)),
-                       rests});
+  sentences.push_back(
+      {"straggler",
+       fmt::format("With {}, rank {} is a straggler{}: its own work takes {} of the mean step, the "
+                   "others' {}, and they wait for it up to {} of the step.",
+                   cell.label, slow->rank, few_steps(cell), with_unit(slow->own_seconds, "s"),
+                   with_unit(slow->others_seconds, "s"), percent(wait / step)),
+       rests});
   sentences.push_back(
       {"try-straggler",
-       fmt::format("Look at what else runs where rank {} does, and at its placement; a faster link "
-                   "would not help.",
-                   slow->rank),
+       "Look at what else runs where a straggler does, and at its placement; a faster link would not help.",
        rests});
 }
 
@@ -151,9 +155,10 @@ void add_communication(Sentences& sentences, const GridCell& cell, double step) 
   const std::string ending = hidden_text(cell, rests);
   sentences.push_back(
       {"communication-bound",
-       fmt::format("With {}, exposed communication takes {} of the step ({} of {}, waiting for peers not "
-                   "counted){}: the run is communication-bound.",
-                   cell.label, percent(moving / step), with_unit(moving, "s"), with_unit(step, "s"), ending),
+       fmt::format(
+           "With {}, exposed communication takes {} of the mean step ({} of {}, waiting for peers not "
+           "counted){}: the run is communication-bound.",
+           cell.label, percent(moving / step), with_unit(moving, "s"), with_unit(step, "s"), ending),
        rests});
   const std::string link = link_text(cell, rests);
   sentences.push_back(
@@ -187,8 +192,8 @@ Sentences growth_of(const GridCell& from, const GridCell& to) {
   if (most == nullptr) return {};
   const std::string field = std::string("steps.split_seconds.") + most->field;
   return {{std::string("grew-") + most->field,
-           fmt::format("From {} to {} the step grew from {} to {}; {} accounts for {} of that.", from.label,
-                       to.label, with_unit(before, "s"), with_unit(after, "s"), most->words,
+           fmt::format("From {} to {} the mean step grew from {} to {}; {} accounts for {} of that.",
+                       from.label, to.label, with_unit(before, "s"), with_unit(after, "s"), most->words,
                        percent(std::min(1.0, largest / growth))),
            {step_evidence(from), step_evidence(to),
             evidence(field, from, value_of(span_seconds(from, *most)), "s"),

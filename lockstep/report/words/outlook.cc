@@ -23,17 +23,34 @@ void add_projection(Sentences& sentences, const ScalingFamily& family) {
   for (const int workers : projection->fitted) counts.push_back(std::to_string(workers));
   sentences.push_back(
       {"projection",
-       fmt::format("For {}: fitted to {} workers, the split and the ring formula predict {} a step at {}; {} "
-                   "was measured, "
-                   "an error of {}. At {} workers they predict {} a step, between {} and {}.",
-                   family.label, base::join(counts, ", "), with_unit(projection->largest.step_seconds, "s"),
-                   projection->largest.workers, with_unit(projection->measured_seconds, "s"),
-                   percent(projection->relative_error), projection->twice.workers,
-                   with_unit(projection->twice.step_seconds, "s"),
-                   with_unit(projection->twice.low_seconds, "s"),
-                   with_unit(projection->twice.high_seconds, "s")),
+       fmt::format(
+           "For {}: fitted to {} workers, the split and the ring formula predict a mean step of {} at {}; {} "
+           "was measured, "
+           "an error of {}. At {} workers they predict {}, between {} and {}.",
+           family.label, base::join(counts, ", "), with_unit(projection->largest.step_seconds, "s"),
+           projection->largest.workers, with_unit(projection->measured_seconds, "s"),
+           percent(projection->relative_error), projection->twice.workers,
+           with_unit(projection->twice.step_seconds, "s"), with_unit(projection->twice.low_seconds, "s"),
+           with_unit(projection->twice.high_seconds, "s")),
        {evidence("steps.split_seconds, summed", largest, projection->measured_seconds, "s"),
         evidence("predicted step", largest, projection->largest.step_seconds, "s")}});
+}
+
+// Enough worker counts, had the machine had the cores.
+void add_no_projection(Sentences& sentences, const ScalingFamily& family) {
+  constexpr std::size_t kLeastCounts = 3;
+  std::vector<Evidence> rests;
+  std::size_t own = 0;
+  for (const ScalingStep& step : family.steps) {
+    own += step.cell->oversubscribed ? 0 : 1;
+    rests.push_back({"oversubscribed", step.cell->label, step.cell->oversubscribed ? "true" : "false"});
+  }
+  if (family.steps.size() < kLeastCounts || own >= kLeastCounts) return;
+  sentences.push_back(
+      {"no-projection",
+       fmt::format("No projection: only {} worker count{} {} not oversubscribed, and it takes {}.", own,
+                   own == 1 ? "" : "s", own == 1 ? "was" : "were", kLeastCounts),
+       rests});
 }
 
 std::optional<double> published_at(const lab::Published& column, const std::vector<lab::AxisPoint>& point) {
@@ -80,8 +97,12 @@ void add_claim(Sentences& sentences, const lab::Study& study, const lab::Claim& 
 
 Sentences projection_words(const Subject& subject) {
   Sentences sentences;
-  for (const ScalingFamily& family : scaling_families(subject.grid))
+  const std::vector<ScalingFamily> families = scaling_families(subject.grid);
+  for (const ScalingFamily& family : families)
     if (sentences.size() < kMostProjections) add_projection(sentences, family);
+  if (sentences.empty())
+    for (const ScalingFamily& family : families)
+      if (sentences.empty()) add_no_projection(sentences, family);
   return sentences;
 }
 

@@ -1,4 +1,4 @@
-// What was learnt: divergence, the loss against workers, epochs until a target.
+// What was learnt: the loss against workers, averaging, epochs until a target.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,76 +6,26 @@
 
 #include "lockstep/report/model/averaging.h"
 #include "lockstep/report/model/targets.h"
-#include "lockstep/report/words/words.h"
+#include "lockstep/report/words/divergence.h"
 
 namespace lockstep::report {
 namespace {
 
-constexpr std::size_t kMostCells = 8;
-
-// Why a run's losses are called divergence; empty where they are not.
-struct Divergence {
-  std::string why;
-  std::vector<Evidence> rests;
+struct LossChange {
+  std::string finding;
+  std::string ending;
+  bool equal = false;
 };
 
-std::optional<double> first_loss(const record::RunRecord& run) {
-  return run.epochs.empty() ? std::nullopt : run.epochs.front().train_loss;
-}
-
-std::optional<double> last_loss(const record::RunRecord& run) {
-  return run.epochs.empty() ? std::nullopt : run.epochs.back().train_loss;
-}
-
-// The lowest final loss of any cell of the same model and data.
-std::optional<double> best_loss(const Grid& grid, const GridCell& cell) {
-  std::optional<double> best;
-  for (const GridCell& other : grid.cells) {
-    if (other.at("model") != cell.at("model") || other.at("data") != cell.at("data")) continue;
-    const auto loss = figure(other, "train_loss");
-    if (loss && std::isfinite(loss->value)) best = std::min(best.value_or(loss->value), loss->value);
-  }
-  return best;
-}
-
-std::optional<Divergence> divergence_of(const Grid& grid, const GridCell& cell) {
-  for (const record::RunRecord& run : cell.runs) {
-    const auto first = first_loss(run), last = last_loss(run);
-    if (!first || !last) continue;
-    const std::vector<Evidence> rests = {evidence("epochs[0].train_loss", cell, *first),
-                                         evidence("epochs[last].train_loss", cell, *last)};
-    if (!std::isfinite(*last)) return Divergence{"its loss is no longer a finite number", rests};
-    if (run.epochs.size() > 1 && *last > 1.2 * *first)
-      return Divergence{fmt::format("its loss rose from {} after the first epoch to {}",
-                                    display_number(*first), display_number(*last)),
-                        rests};
-    const auto best = best_loss(grid, cell);
-    if (run.epochs.size() > 1 && best && *last > 10 * *best && *last > 0.9 * *first)
-      return Divergence{fmt::format("its loss stayed at {}, where {} was reached elsewhere",
-                                    display_number(*last), display_number(*best)),
-                        rests};
-  }
-  return std::nullopt;
-}
-
-std::string scaling_of(const GridCell& cell) {
-  const auto& spec = cell.runs.front().spec;
-  return spec.is_object() ? spec.value("learning_rate_scaling", "none") : "none";
-}
-
-bool warms_up(const GridCell& cell) {
-  const auto& spec = cell.runs.front().spec;
-  return spec.is_object() && spec.value("warmup_epochs", 0.0) > 0;
-}
-
-Sentence advice(const GridCell& cell, const std::vector<Evidence>& rests) {
-  const bool scaled_rate = scaling_of(cell) == "linear" && cell.workers > 1;
-  if (scaled_rate && !warms_up(cell))
-    return {"try-warmup",
-            "Its learning rate was multiplied with the workers and not warmed up: try warmup_epochs, or no "
-            "scaling.",
-            rests};
-  return {"try-learning-rate", "Try a smaller learning rate, warm-up, or clip_norm.", rests};
+LossChange change_of(const Number& before, const Number& after) {
+  if (display_number(before.value) == display_number(after.value)) return {"same-loss", "", true};
+  const auto differ = clearly_differ(before, after);
+  if (differ == false) return {"loss-noise", ": a difference smaller than the noise"};
+  const double change = after.value / before.value - 1;
+  return {std::abs(change) < 0.02 ? "same-loss"
+          : change > 0            ? "higher-loss"
+                                  : "lower-loss",
+          std::string(differ ? "" : kHedge)};
 }
 
 // Final losses at the fewest and the most workers, where neither diverged.
@@ -95,41 +45,16 @@ void add_loss_by_workers(Sentences& sentences, const Subject& subject) {
     }
   if (few == nullptr) return;
   const Number before = *figure(*few, "train_loss"), after = *figure(*many, "train_loss");
-  const auto differ = clearly_differ(before, after);
-  const double change = after.value / before.value - 1;
-  std::string text =
-      fmt::format("The final training loss is {} with {} and {} with {}", display_number(before.value),
-                  few->label, display_number(after.value), many->label);
-  std::string finding = std::abs(change) < 0.02 ? "same-loss" : change > 0 ? "higher-loss" : "lower-loss";
-  if (differ && !*differ) {
-    finding = "loss-noise";
-    text += ": a difference smaller than the noise.";
-  } else {
-    text += differ ? "." : " (one run each: how much is noise is not known).";
-  }
-  sentences.push_back({finding,
-                       text,
+  const LossChange change = change_of(before, after);
+  sentences.push_back({change.finding,
+                       change.equal
+                           ? fmt::format("The final training loss with {} and with {} is the same: {}.",
+                                         few->label, many->label, display_number(before.value))
+                           : fmt::format("The final training loss is {} with {} and {} with {}{}.",
+                                         display_number(before.value), few->label,
+                                         display_number(after.value), many->label, change.ending),
                        {evidence("epochs[last].train_loss", *few, before),
                         evidence("epochs[last].train_loss", *many, after)}});
-}
-
-void add_quality_figure(Sentences& sentences, const Subject& subject, std::string_view name,
-                        const char* words, const char* field, double factor, const char* unit) {
-  const GridCell *best = nullptr, *worst = nullptr;
-  for (const GridCell& cell : subject.grid.cells) {
-    const auto here = figure(cell, name);
-    if (!here || !std::isfinite(here->value)) continue;
-    if (best == nullptr || here->value > figure(*best, name)->value) best = &cell;
-    if (worst == nullptr || here->value < figure(*worst, name)->value) worst = &cell;
-  }
-  if (best == nullptr || best == worst) return;
-  const Number high = scaled(*figure(*best, name), factor), low = scaled(*figure(*worst, name), factor);
-  const bool noisy = clearly_differ(high, low) == false;
-  sentences.push_back({noisy ? "quality-noise" : "quality",
-                       fmt::format("{} ranges from {} {} ({}) to {} {} ({}){}.", words,
-                                   display_number(low.value), unit, worst->label, display_number(high.value),
-                                   unit, best->label, noisy ? ", a difference smaller than the noise" : ""),
-                       {evidence(field, *worst, low, unit), evidence(field, *best, high, unit)}});
 }
 
 // localsgd at the most workers: what averaging did to the last epoch's validation loss.
@@ -164,21 +89,11 @@ void add_averaging(Sentences& sentences, const Subject& subject) {
 }  // namespace
 
 Sentences quality_words(const Subject& subject) {
-  Sentences sentences;
-  std::size_t told = 0;
-  for (const GridCell& cell : subject.grid.cells) {
-    const auto divergence = cell.runs.empty() ? std::nullopt : divergence_of(subject.grid, cell);
-    if (!divergence || told++ >= kMostCells) continue;
-    sentences.push_back({"divergence",
-                         fmt::format("With {} training diverged: {}.", cell.label, divergence->why),
-                         divergence->rests});
-    sentences.push_back(advice(cell, divergence->rests));
-  }
+  Sentences sentences = divergence_words(subject);
   add_loss_by_workers(sentences, subject);
+  append(sentences, comparison_words(subject));
+  append(sentences, update_words(subject));
   add_averaging(sentences, subject);
-  add_quality_figure(sentences, subject, "val_accuracy", "Validation accuracy", "epochs[last].val_accuracy",
-                     100, "%");
-  add_quality_figure(sentences, subject, "val_psnr", "Validation PSNR", "epochs[last].val_psnr", 1, "dB");
   return sentences;
 }
 

@@ -1,8 +1,11 @@
-// Bytes and memory.
+// Bytes: by purpose, payload against wire, and to the byte against what was published.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "lockstep/base/text.h"
 #include "lockstep/report/model/cell_figures.h"
+#include "lockstep/report/model/grid_axes.h"
 #include "lockstep/report/words/words.h"
 
 namespace lockstep::report {
@@ -30,18 +33,39 @@ void add_purposes(Sentences& sentences, const GridCell& cell) {
   }
   const auto gradient = payload_of(cell, "gradient");
   if (!gradient) return;
-  const std::string rest = others.empty() ? "nothing else was moved"
-                                          : "besides them " + base::join(others, ", ") +
-                                                " was moved: gradients are not the only messages";
+  const std::string rest = others.empty()
+                               ? "nothing else was moved"
+                               : fmt::format("besides them {} {} moved: gradients are not the only messages",
+                                             base::join(others, ", "), others.size() == 1 ? "was" : "were");
   sentences.push_back({others.empty() ? "only-gradients" : "not-only-gradients",
                        fmt::format("With {}, gradients are {} of payload; {}.", cell.label,
                                    with_unit(gradient->value, "B"), rest),
                        rests});
 }
 
+// How much the gradient's payload differs between cells of several workers.
+void add_gradient_range(Sentences& sentences, const Grid& grid) {
+  const GridCell *least = nullptr, *most = nullptr;
+  const auto bytes = [](const GridCell* cell) { return payload_of(*cell, "gradient")->value; };
+  for (const GridCell& cell : grid.cells) {
+    if (cell.workers < 2 || !payload_of(cell, "gradient")) continue;
+    if (least == nullptr || bytes(&cell) < bytes(least)) least = &cell;
+    if (most == nullptr || bytes(&cell) > bytes(most)) most = &cell;
+  }
+  if (least == nullptr || bytes(least) == bytes(most)) return;
+  sentences.push_back(
+      {"gradient-range",
+       fmt::format("The gradient payload of a run goes from {} ({}) to {} ({}).",
+                   with_unit(bytes(least), "B"), least->label, with_unit(bytes(most), "B"), most->label),
+       {evidence("ledger[gradient].payload_bytes", *least, bytes(least), "B"),
+        evidence("ledger[gradient].payload_bytes", *most, bytes(most), "B")}});
+}
+
 void add_wire(Sentences& sentences, const GridCell& cell) {
   const auto payload = payload_of(cell, "gradient"), wire = wire_of(cell, "gradient");
   if (!payload || !wire || payload->value <= 0 || cell.workers < 2) return;
+  // dp reduces to one replica: no ring is what it should be held against.
+  if (field_text(cell.runs.front(), "strategy") == "dp") return;
   const double per_rank = wire->value / payload->value / cell.workers;
   const double ring = 2.0 * (cell.workers - 1) / cell.workers;
   sentences.push_back(
@@ -55,75 +79,88 @@ void add_wire(Sentences& sentences, const GridCell& cell) {
         evidence("ledger[gradient].payload_bytes", cell, *payload, "B")}});
 }
 
-std::vector<std::string> labels_with(const Grid& grid, const std::string& status) {
-  std::vector<std::string> labels;
-  for (const GridCell& cell : grid.cells)
-    if (cell.status() == status) labels.push_back(cell.label);
-  return labels;
+// The columns that somebody published in bytes and that ours can be held against.
+std::vector<const lab::Published*> published_bytes(const Subject& subject) {
+  std::vector<const lab::Published*> columns;
+  if (subject.study == nullptr) return columns;
+  for (const lab::Published& column : subject.study->published)
+    if (column.unit == "B" && !column.figure.empty()) columns.push_back(&column);
+  return columns;
 }
 
-std::string few_of(const std::vector<std::string>& labels) {
-  constexpr std::size_t kMost = 4;
-  std::vector<std::string> shown(
-      labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, labels.size())));
-  const std::string more = labels.size() > kMost ? fmt::format(" and {} more", labels.size() - kMost) : "";
-  return base::join(shown, "; ") + more;
+std::optional<double> published_for(const lab::Published& column, const GridCell& cell) {
+  for (const lab::PublishedValue& given : column.values)
+    if (std::all_of(given.at.begin(), given.at.end(),
+                    [&](const lab::AxisPoint& at) { return cell.at(at.axis) == at.value; }))
+      return given.value;
+  return std::nullopt;
 }
 
-void add_out_of_memory(Sentences& sentences, const Grid& grid) {
-  const std::vector<std::string> ended = labels_with(grid, "out_of_memory"),
-                                 fitted = labels_with(grid, "finished");
-  if (ended.empty()) return;
+// "gradient" of gradient_payload_bytes.
+std::string figure_words(const lab::Published& column) {
+  return column.figure.substr(0, column.figure.find("_payload_bytes"));
+}
+
+struct ByteMatch {
+  std::size_t equal = 0, compared = 0;
+  std::vector<std::string> differing;
   std::vector<Evidence> rests;
-  for (const std::string& label : ended) rests.push_back({"status", label, "out_of_memory"});
-  sentences.push_back(
-      {"out-of-memory",
-       fmt::format("Out of memory: {}. {}", few_of(ended),
-                   fitted.empty() ? "No cell fitted." : "These fitted: " + few_of(fitted) + "."),
-       rests});
-  sentences.push_back(
-      {"try-memory", "Try zero1 or zero3, accumulate, a smaller batch per worker, or more workers.", rests});
+};
+
+// One cell's bytes by published column; counts in `match` which of them are equal.
+std::string bytes_text(const GridCell& cell, const std::vector<const lab::Published*>& columns,
+                       ByteMatch& match) {
+  std::vector<std::string> texts;
+  for (const lab::Published* column : columns) {
+    const auto ours = figure(cell, column->figure);
+    const auto theirs = published_for(*column, cell);
+    if (!ours || !theirs) continue;
+    texts.push_back(fmt::format("{} {} B", figure_words(*column), display_exact(ours->value)));
+    match.rests.push_back({"ledger: " + column->figure, cell.label, display_exact(ours->value) + " B"});
+    match.rests.push_back({"published: " + column->name, cell.label, display_exact(*theirs) + " B"});
+    ++match.compared;
+    if (ours->value == *theirs)
+      ++match.equal;
+    else
+      match.differing.push_back(fmt::format("{} with {} ({} against {} B)", figure_words(*column), cell.label,
+                                            display_exact(ours->value), display_exact(*theirs)));
+  }
+  return base::join(texts, ", ");
 }
 
-void add_largest_use(Sentences& sentences, const Grid& grid) {
-  const GridCell* most = nullptr;
-  for (const GridCell& cell : grid.cells) {
-    const auto peak = figure(cell, "peak_bytes");
-    if (peak && (most == nullptr || peak->value > figure(*most, "peak_bytes")->value)) most = &cell;
+// Every published byte count beside ours, and whether they are equal.
+void add_published_bytes(Sentences& sentences, const Subject& subject) {
+  const std::vector<const lab::Published*> columns = published_bytes(subject);
+  ByteMatch match;
+  for (const GridCell& cell : subject.grid.cells) {
+    const std::size_t before = match.rests.size();
+    const std::string text = bytes_text(cell, columns, match);
+    if (text.empty()) continue;
+    sentences.push_back({"bytes-of-cell",
+                         fmt::format("With {}, payload: {}.", cell.label, text),
+                         {match.rests.begin() + static_cast<std::ptrdiff_t>(before), match.rests.end()}});
   }
-  if (most == nullptr) return;
-  std::string_view largest;
-  double bytes = 0;
-  for (const std::string_view use : kMemoryUses)
-    if (const auto number = memory_use(*most, use); number && number->value > bytes) {
-      bytes = number->value;
-      largest = use;
-    }
-  const Number peak = *figure(*most, "peak_bytes");
-  if (largest.empty()) return;
+  if (match.compared == 0) return;
+  const bool equal = match.equal == match.compared;
   sentences.push_back(
-      {fmt::format("memory-{}", largest),
-       fmt::format("The highest peak is {} with {}; most of it is {} ({}).", with_unit(peak.value, "B"),
-                   most->label, largest, percent(bytes / peak.value)),
-       {evidence("memory.peak_bytes", *most, peak, "B"),
-        evidence(fmt::format("memory.by_use.{}", largest), *most, bytes, "B")}});
+      {equal ? "published-bytes-equal" : "published-bytes-differ",
+       equal ? fmt::format("All {} figures equal the published ones to the byte.", match.compared)
+             : fmt::format("{} of {} figures equal the published ones to the byte; these do not: {}.",
+                           match.equal, match.compared, base::join(match.differing, "; ")),
+       match.rests});
 }
 
 }  // namespace
 
 Sentences bytes_words(const Subject& subject) {
   Sentences sentences;
+  add_published_bytes(sentences, subject);
   if (const GridCell* cell = widest_cell(subject.grid)) {
     add_purposes(sentences, *cell);
+    append(sentences, payload_words(subject));
+    if (published_bytes(subject).empty()) add_gradient_range(sentences, subject.grid);
     add_wire(sentences, *cell);
   }
-  return sentences;
-}
-
-Sentences memory_words(const Subject& subject) {
-  Sentences sentences;
-  add_out_of_memory(sentences, subject.grid);
-  add_largest_use(sentences, subject.grid);
   return sentences;
 }
 

@@ -1,70 +1,86 @@
 // How fast more workers are, whether that exceeds the noise, and why not faster.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <set>
 
+#include "lockstep/report/model/grid_axes.h"
 #include "lockstep/report/model/scaling.h"
 #include "lockstep/report/words/causes.h"
 
 namespace lockstep::report {
 namespace {
 
-constexpr std::size_t kMostFamilies = 6;
+constexpr std::size_t kMostFamilies = 2;  // of a kind, that are told in full
 
 std::vector<Evidence> speed_evidence(const GridCell& one, const GridCell& cell) {
   return {evidence("steps.samples_per_second", one, *figure(one, "samples_per_second"), "1/s"),
           evidence("steps.samples_per_second", cell, *figure(cell, "samples_per_second"), "1/s")};
 }
 
-// The largest count that had cores of its own, else the largest.
-const ScalingStep& judged_step(const ScalingFamily& family) {
-  for (auto step = family.steps.rbegin(); step != family.steps.rend(); ++step)
-    if (!step->cell->oversubscribed && step->cell->workers > 1) return *step;
-  return family.steps.back();
-}
-
 std::string family_name(const ScalingFamily& family) {
   return fmt::format("{} ({} scaling)", family.label, name_of(family.scaling));
 }
 
+// "4 workers", and that they had to share cores where they had to.
+std::string workers_text(const ScalingStep& step) {
+  return fmt::format(
+      "{} workers{}", step.cell->workers,
+      step.cell->oversubscribed ? ", more than there are cores, so that they take turns," : "");
+}
+
 Sentence noise_sentence(const ScalingFamily& family, const ScalingStep& step, std::vector<Evidence> rests) {
-  return {
-      "noise",
-      fmt::format(
-          "For {}, {} workers measured {} times the samples per second of one, but the intervals of the two "
-          "overlap: the difference is smaller than the noise, so which is faster cannot be told. More "
-          "repeats "
-          "or longer runs would tell.",
-          family_name(family), step.cell->workers, display_number(step.speedup->value)),
-      std::move(rests)};
+  return {"noise",
+          fmt::format("For {}, {} measured {} times the samples per second of one, but the difference is "
+                      "smaller than the noise: which is faster cannot be told. More repeats or longer runs "
+                      "would tell.",
+                      family_name(family), workers_text(step), display_number(step.speedup->value)),
+          std::move(rests)};
 }
 
 Sentence speed_sentence(const ScalingFamily& family, const ScalingStep& step, std::vector<Evidence> rests,
                         bool noise_known) {
-  // What single runs differ by on a quiet machine: less than that is no difference to speak of.
-  constexpr double kUsualNoise = 0.05;
   const bool alike = !noise_known && std::abs(step.speedup->value - 1) < kUsualNoise;
   const char* verdict = step.speedup->value > 1 ? "faster" : "slower";
   std::string text = fmt::format(
-      "For {}, {} workers are {} one: {} times its samples per second, {} of the ideal {}",
-      family_name(family), step.cell->workers, alike ? "about as fast as" : std::string(verdict) + " than",
-      display_number(step.speedup->value), percent(step.efficiency->value), step.cell->workers);
-  text += noise_known ? "." : " (one run each: how much is noise is not known).";
+      "For {}, {} are {} one: {} times its samples per second, {} of the ideal {}{}.", family_name(family),
+      workers_text(step), alike ? "about as fast as" : std::string(verdict) + " than",
+      display_number(step.speedup->value), percent(step.efficiency->value), step.cell->workers,
+      noise_known ? "" : kHedge);
   return {alike ? "alike" : verdict, text, std::move(rests)};
+}
+
+// Whether the machine that made the cell has cores for more workers; unknown counts as yes.
+bool has_spare_cores(const GridCell& cell) {
+  const record::RunRecord& run = cell.runs.front();
+  if (field_text(run, "device") == "cuda" || !run.machine.is_object()) return true;
+  const int cores = run.machine.value("cores", 0);
+  const int threads = std::max(1, std::atoi(field_text(run, "threads").c_str()));
+  return cores == 0 || run.workers * threads < cores;
 }
 
 Sentence well_sentence(const ScalingStep& step) {
   return {"all-well",
           fmt::format("Scaling is good there: {} efficiency at {} workers, and neither data, stragglers nor "
-                      "communication take {} of the step. More workers are worth trying.",
-                      percent(step.efficiency->value), step.cell->workers, percent(kBoundShare)),
+                      "communication take {} of the step. {}",
+                      percent(step.efficiency->value), step.cell->workers, percent(kBoundShare),
+                      has_spare_cores(*step.cell)
+                          ? "More workers are worth trying."
+                          : "All cores of this machine are in use: more workers need another machine."),
           {evidence("efficiency", *step.cell, *step.efficiency)}};
 }
 
-void append(Sentences& sentences, Sentences more) {
-  for (Sentence& sentence : more) sentences.push_back(std::move(sentence));
+// Better than ideal is no achievement of the workers.
+Sentence suspect_sentence(const ScalingStep& step) {
+  return {
+      "suspect-efficiency",
+      fmt::format("An efficiency of {} at {} workers is suspect: above the ideal, it tells of caches that "
+                  "hold a smaller part each, or of noise in the run of one worker.",
+                  percent(step.efficiency->value), step.cell->workers),
+      {evidence("efficiency", *step.cell, *step.efficiency)}};
 }
 
 void add_family(Sentences& sentences, const ScalingFamily& family) {
@@ -76,56 +92,110 @@ void add_family(Sentences& sentences, const ScalingFamily& family) {
       clearly_differ(*figure(one, "samples_per_second"), *figure(*step.cell, "samples_per_second"));
   if (differ && !*differ) {
     sentences.push_back(noise_sentence(family, step, std::move(rests)));
+    if (step.efficiency->value > kSuspectEfficiency) sentences.push_back(suspect_sentence(step));
     return;
   }
   sentences.push_back(speed_sentence(family, step, std::move(rests), differ.has_value()));
   Sentences causes = causes_of(*step.cell);
-  if (step.cell->oversubscribed)
-    causes.push_back(
-        {"oversubscribed",
-         fmt::format("With {} there were more workers than cores: they take turns, and the figures say "
-                     "nothing about a machine that has enough.",
-                     step.cell->label),
-         {evidence("workers", *step.cell, step.cell->workers)}});
-  if (causes.empty() && step.efficiency->value >= kWellEfficiency)
-    causes.push_back(well_sentence(step));
+  if (step.efficiency->value > kSuspectEfficiency)
+    sentences.push_back(suspect_sentence(step));
+  else if (causes.empty() && step.efficiency->value >= kWellEfficiency)
+    sentences.push_back(well_sentence(step));
   else
     append(sentences, growth_of(one, *step.cell));
   append(sentences, std::move(causes));
 }
 
-bool compared(const GridCell& one, const GridCell& other, const std::string& axis) {
-  return std::all_of(one.point.begin(), one.point.end(), [&](const lab::AxisPoint& at) {
-    return at.axis == axis || other.at(at.axis) == at.value;
-  });
+bool is_cause(const std::string& finding) {
+  static const std::set<std::string> kCauses = {"data-bound", "straggler", "uneven-ranks",
+                                                "communication-bound", "suspect-efficiency"};
+  return kCauses.contains(finding);
 }
 
-// One comparison along an axis of words (strategy, backend, engine): the fastest against the slowest at the
-// most workers.
-void add_choice(Sentences& sentences, const Subject& subject, const std::string& axis) {
-  const GridCell *best = nullptr, *worst = nullptr;
-  for (const GridCell& one : subject.grid.cells)
-    for (const GridCell& other : subject.grid.cells) {
-      const auto fast = figure(one, "samples_per_second"), slow = figure(other, "samples_per_second");
-      if (!fast || !slow || one.at(axis) == other.at(axis) || !compared(one, other, axis)) continue;
-      if (fast->value < slow->value) continue;
-      const double gain = fast->value / slow->value;
-      const auto known = [](const GridCell* cell) { return figure(*cell, "samples_per_second")->value; };
-      if (best != nullptr && (one.workers < best->workers ||
-                              (one.workers == best->workers && gain <= known(best) / known(worst))))
-        continue;
-      best = &one;
-      worst = &other;
+// A cause that several cells share is told in full for the first, with how many more there are.
+Sentences once_each(Sentences sentences) {
+  std::map<std::string, std::size_t> first;  // by finding: where it is told
+  std::map<std::size_t, std::vector<Evidence>> more;
+  Sentences told;
+  for (Sentence& sentence : sentences) {
+    const auto known = first.find(sentence.finding);
+    if (is_cause(sentence.finding) && known != first.end()) {
+      more[known->second].push_back(sentence.rests_on.front());
+      continue;
     }
-  if (best == nullptr) return;
-  const auto fast = *figure(*best, "samples_per_second"), slow = *figure(*worst, "samples_per_second");
-  const bool noisy = clearly_differ(fast, slow) == false;
-  sentences.push_back({noisy ? "choice-noise" : "choice",
-                       noisy ? fmt::format("Between {} and {} the difference is smaller than the noise.",
-                                           best->label, worst->label)
-                             : fmt::format("{} gives {} times the samples per second of {}.", best->label,
-                                           display_number(fast.value / slow.value), worst->label),
-                       speed_evidence(*worst, *best)});
+    first.emplace(sentence.finding, told.size());
+    told.push_back(std::move(sentence));
+  }
+  for (auto& [place, rests] : more) {
+    told[place].text += rests.size() == 1 ? fmt::format(" The same holds with {}.", rests.front().cell)
+                                          : fmt::format(" The same holds in {} more cells.", rests.size());
+    for (Evidence& rest : rests) told[place].rests_on.push_back(std::move(rest));
+  }
+  return told;
+}
+
+struct FamilyRange {
+  const ScalingFamily *least = nullptr, *most = nullptr;
+  std::size_t count = 0;
+  bool noise_known = true;
+};
+
+double speedup_of(const ScalingFamily& family) {
+  return judged_step(family).speedup->value;
+}
+
+FamilyRange range_of(const std::vector<const ScalingFamily*>& families) {
+  FamilyRange range;
+  for (const ScalingFamily* family : families) {
+    ++range.count;
+    const auto differ = clearly_differ(*figure(*family->steps.front().cell, "samples_per_second"),
+                                       *figure(*judged_step(*family).cell, "samples_per_second"));
+    range.noise_known = range.noise_known && differ.has_value();
+    if (range.least == nullptr || speedup_of(*family) < speedup_of(*range.least)) range.least = family;
+    if (range.most == nullptr || speedup_of(*family) > speedup_of(*range.most)) range.most = family;
+  }
+  return range;
+}
+
+std::string judged_text(const ScalingFamily& family) {
+  const ScalingStep& step = judged_step(family);
+  return fmt::format("{} times at {} workers ({}{})", display_number(speedup_of(family)), step.cell->workers,
+                     family.label, step.cell->oversubscribed ? "; more workers than cores" : "");
+}
+
+// Where there are many families: how far apart they lie, in one sentence.
+void add_range(Sentences& sentences, const std::vector<const ScalingFamily*>& families,
+               predict::Scaling scaling) {
+  const FamilyRange range = range_of(families);
+  if (range.count < 2) return;
+  std::vector<Evidence> rests;
+  for (const ScalingFamily* family : {range.least, range.most})
+    rests.push_back(evidence("speedup", *judged_step(*family).cell, *judged_step(*family).speedup));
+  sentences.push_back(
+      {"speedups",
+       fmt::format("Of {} families of {} scaling, the speedup against one worker goes from {} to {}{}.",
+                   range.count, name_of(scaling), judged_text(*range.least), judged_text(*range.most),
+                   range.noise_known ? "" : kHedge),
+       rests});
+  const ScalingStep& best = judged_step(*range.most);
+  if (best.efficiency->value > kSuspectEfficiency) sentences.push_back(suspect_sentence(best));
+}
+
+// All of them where there are few; else the range, and the worst in full.
+void add_families(Sentences& sentences, const std::vector<ScalingFamily>& families,
+                  predict::Scaling scaling) {
+  std::vector<const ScalingFamily*> chosen;
+  for (const ScalingFamily& family : families)
+    if (family.scaling == scaling && judged_step(family).efficiency) chosen.push_back(&family);
+  if (chosen.size() <= kMostFamilies) {
+    for (const ScalingFamily* family : chosen) add_family(sentences, *family);
+    return;
+  }
+  add_range(sentences, chosen, scaling);
+  const auto worst = std::min_element(chosen.begin(), chosen.end(), [](const auto* one, const auto* other) {
+    return judged_step(*one).efficiency->value < judged_step(*other).efficiency->value;
+  });
+  add_family(sentences, **worst);
 }
 
 }  // namespace
@@ -133,17 +203,11 @@ void add_choice(Sentences& sentences, const Subject& subject, const std::string&
 Sentences speed_words(const Subject& subject) {
   Sentences sentences;
   const std::vector<ScalingFamily> families = scaling_families(subject.grid);
-  for (std::size_t i = 0; i < std::min(kMostFamilies, families.size()); ++i)
-    add_family(sentences, families[i]);
-  if (families.size() > kMostFamilies)
-    sentences.push_back(
-        {"more",
-         fmt::format("{} more families are in the table of scaling.", families.size() - kMostFamilies),
-         {}});
+  for (const predict::Scaling scaling : {predict::Scaling::weak, predict::Scaling::strong})
+    add_families(sentences, families, scaling);
   if (families.empty())
     for (const GridCell& cell : subject.grid.cells) append(sentences, causes_of(cell));
-  for (const char* axis : {"strategy", "backend", "engine"}) add_choice(sentences, subject, axis);
-  return sentences;
+  return once_each(std::move(sentences));
 }
 
 }  // namespace lockstep::report

@@ -2,48 +2,33 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <set>
 
 namespace lockstep::report {
 namespace {
 
-struct TopicWords {
-  Topic topic;
-  std::vector<std::string_view> words;
-};
+// More than that nobody reads: the tables hold the rest.
+constexpr std::size_t kMostSentences = 8;
+constexpr std::size_t kMostUnasked = 24;
+constexpr std::size_t kAtLeastEach = 2;  // of each topic, before one topic takes all the room
 
-const std::vector<TopicWords>& topic_words() {
-  static const std::vector<TopicWords> kWords = {
-      {Topic::speed, {"fast",  "slow",   "time",   "speed",  "scal",   "throughput", "gain", "pay",
-                      "worth", "second", "minute", "knee",   "batch",  "communicat", "tcp",  "nccl",
-                      "gloo",  "wait",   "job",    "optimi", "librar", "vanilla"}},
-      {Topic::bytes, {"byte", "transport", "message", "sent", "move", "wire", "payload", "buffer"}},
-      {Topic::memory, {"memory", "fit", "cap"}},
-      {Topic::quality,
-       {"loss", "accura", "psnr", "quality", "converge", "diverge", "learn", "shuffle", "sampler", "mse"}},
-      {Topic::targets, {"until", "target", "below", "epochs to"}},
-      {Topic::projection, {"project", "next", "more workers", "twice", "scal"}},
-  };
-  return kWords;
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char letter) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  });
-  return text;
-}
+constexpr std::array kTopics = {Topic::speed,   Topic::ways,       Topic::batch,    Topic::job,
+                                Topic::costs,   Topic::bytes,      Topic::memory,   Topic::quality,
+                                Topic::targets, Topic::projection, Topic::published};
 
 Sentences sentences_of(Topic topic, const Subject& subject) {
   switch (topic) {
-    case Topic::speed: {
-      Sentences all = speed_words(subject);
-      for (const auto& more : {batch_words(subject), axis_words(subject)})
-        all.insert(all.end(), more.begin(), more.end());
-      return all;
-    }
+    case Topic::speed:
+      return speed_words(subject);
+    case Topic::ways:
+      return way_words(subject);
+    case Topic::batch:
+      return batch_words(subject);
+    case Topic::job:
+      return job_words(subject);
+    case Topic::costs:
+      return cost_words(subject);
     case Topic::bytes:
       return bytes_words(subject);
     case Topic::memory:
@@ -60,67 +45,88 @@ Sentences sentences_of(Topic topic, const Subject& subject) {
   return {};
 }
 
-constexpr std::array kTopics = {Topic::speed,   Topic::bytes,      Topic::memory,   Topic::quality,
-                                Topic::targets, Topic::projection, Topic::published};
+// How many sentences of each topic have room: at least a few of each, then those of the first topics.
+std::vector<std::size_t> shares(const std::vector<Sentences>& topics, std::size_t room) {
+  std::vector<std::size_t> taken(topics.size(), 0);
+  for (const std::size_t most : {kAtLeastEach, room})
+    for (std::size_t i = 0; i < topics.size(); ++i)
+      while (taken[i] < std::min(most, topics[i].size()) && room > 0) {
+        ++taken[i];
+        --room;
+      }
+  return taken;
+}
 
-using Told = std::map<Topic, Sentences>;
-
-// Each sentence is said once: where the first question asks for it. So is advice that several findings share.
+// Each sentence is said once. So is advice that several findings share.
 class Teller {
  public:
-  explicit Teller(Told told) : told_(std::move(told)) {}
-
-  Paragraph answer(const std::string& question) {
+  Paragraph tell(const std::string& question, std::vector<Sentences> topics, std::size_t room) {
+    for (Sentences& topic : topics)
+      std::erase_if(topic, [&](const Sentence& one) { return !said_.insert(one.text).second; });
+    const std::vector<std::size_t> taken = shares(topics, room);
     Paragraph paragraph{question, {}};
-    for (const Topic topic : topics_of(question)) tell(topic, paragraph);
-    return paragraph;
-  }
-  Paragraph rest() {
-    Paragraph paragraph;
-    for (const Topic topic : kTopics) tell(topic, paragraph);
+    std::size_t dropped = 0;
+    for (std::size_t i = 0; i < topics.size(); ++i) {
+      dropped += topics[i].size() - taken[i];
+      topics[i].resize(taken[i]);
+      append(paragraph.sentences, std::move(topics[i]));
+    }
+    if (dropped > 0) paragraph.sentences.push_back({"more", "The tables show the rest.", {}});
+    if (paragraph.sentences.empty())
+      paragraph.sentences.push_back(
+          {"no-figures", "The records say nothing further about this; see the tables and charts.", {}});
     return paragraph;
   }
 
  private:
-  void tell(Topic topic, Paragraph& paragraph) {
-    for (Sentence& sentence : told_[topic])
-      if (said_.insert(sentence.text).second) paragraph.sentences.push_back(std::move(sentence));
-    told_[topic].clear();
-  }
-
-  Told told_;
   std::set<std::string> said_;
 };
 
-}  // namespace
-
-std::vector<Topic> topics_of(const std::string& question) {
-  const std::string text = lower(question);
-  std::vector<Topic> topics;
-  for (const TopicWords& entry : topic_words())
-    if (std::any_of(entry.words.begin(), entry.words.end(),
-                    [&](std::string_view word) { return text.find(word) != std::string::npos; }))
-      topics.push_back(entry.topic);
-  if (topics.empty()) topics = {Topic::speed, Topic::quality};
+// What goes to one question, by topic in the order in which it asks; taken out of `told`.
+std::vector<Sentences> topics_for(std::size_t question, const Subject& subject,
+                                  std::map<Topic, Sentences>& told) {
+  const std::vector<std::string>& questions = subject.study->questions;
+  std::vector<Sentences> topics;
+  for (const Topic topic : topics_of(questions[question])) {
+    Sentences ours, others;
+    for (Sentence& sentence : told[topic])
+      (question_for(sentence, topic, subject.grid, questions) == question ? ours : others)
+          .push_back(std::move(sentence));
+    order_for(questions[question], subject.grid, ours);
+    topics.push_back(std::move(ours));
+    told[topic] = std::move(others);
+  }
   return topics;
 }
 
+// What nobody asked for. Costs along axes are for who asks: the tables hold them.
+std::vector<Sentences> unasked(bool questions, std::map<Topic, Sentences>& told) {
+  std::vector<Sentences> rest;
+  for (const Topic topic : kTopics)
+    if (!questions || topic != Topic::costs) rest.push_back(std::move(told[topic]));
+  return rest;
+}
+
+}  // namespace
+
 std::vector<Paragraph> words_of(const Subject& subject) {
-  Told told;
+  std::map<Topic, Sentences> told;
   for (const Topic topic : kTopics) told[topic] = sentences_of(topic, subject);
-  Teller teller(std::move(told));
+  Teller teller;
   std::vector<Paragraph> paragraphs;
-  if (subject.study != nullptr)
-    for (const std::string& question : subject.study->questions)
-      paragraphs.push_back(teller.answer(question));
-  for (Paragraph& paragraph : paragraphs)
-    if (paragraph.sentences.empty())
-      paragraph.sentences.push_back(
-          {"no-figures", "The records say nothing further about this; see the tables and charts.", {}});
-  Paragraph rest = teller.rest();
-  if (paragraphs.empty()) rest.question = "What do the figures say?";
-  if (!rest.sentences.empty()) paragraphs.push_back(std::move(rest));
+  const std::size_t questions = subject.study == nullptr ? 0 : subject.study->questions.size();
+  for (std::size_t i = 0; i < questions; ++i)
+    paragraphs.push_back(
+        teller.tell(subject.study->questions[i], topics_for(i, subject, told), kMostSentences));
+  Paragraph rest =
+      teller.tell("", unasked(questions > 0, told), questions > 0 ? kMostSentences : kMostUnasked);
+  if (questions == 0) rest.question = "What do the figures say?";
+  if (questions == 0 || rest.sentences.front().finding != "no-figures") paragraphs.push_back(std::move(rest));
   return paragraphs;
+}
+
+void append(Sentences& sentences, Sentences more) {
+  for (Sentence& sentence : more) sentences.push_back(std::move(sentence));
 }
 
 Evidence evidence(std::string field, const GridCell& cell, double value, std::string_view unit) {

@@ -3,6 +3,8 @@
 // threshold.
 #pragma once
 
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "lockstep/report/model/sentence.h"
@@ -13,31 +15,67 @@ namespace lockstep::report {
 std::vector<Paragraph> words_of(const Subject& subject);
 
 // Which part of the words answers which kind of question.
-enum class Topic { speed, bytes, memory, quality, targets, projection, published };
+enum class Topic {
+  speed,       // more workers: how fast, and why not faster
+  ways,        // samples per second of each strategy, backend, ... against the first
+  batch,       // too small, the knee
+  job,         // the whole job, by part
+  costs,       // computation and communication against the other axes
+  bytes,       // by purpose, payload and wire, and as published
+  memory,      // what fitted, what did not
+  quality,     // divergence, loss, accuracy, PSNR
+  targets,     // epochs until a target
+  projection,  // what more workers would bring
+  published    // what others claimed
+};
 
 using Sentences = std::vector<Sentence>;
 
-// The sentences of each topic.
-Sentences speed_words(const Subject& subject);  // how fast, and why not faster
-Sentences batch_words(const Subject& subject);  // batch size: too small, the knee, steps per epoch
-Sentences axis_words(const Subject& subject);   // the whole job, and what the other axes changed
+// The sentences of each topic, the most important first.
+Sentences speed_words(const Subject& subject);
+Sentences way_words(const Subject& subject);
+Sentences batch_words(const Subject& subject);
+Sentences job_words(const Subject& subject);
+Sentences cost_words(const Subject& subject);
 Sentences bytes_words(const Subject& subject);
 Sentences memory_words(const Subject& subject);
-Sentences quality_words(const Subject& subject);  // divergence, loss against workers, noise
+Sentences quality_words(const Subject& subject);
 Sentences target_words(const Subject& subject);
 Sentences projection_words(const Subject& subject);
 Sentences published_words(const Subject& subject);
+// Parts of the above that other files hold.
+Sentences update_words(const Subject& subject);      // steps per epoch and effective batch: of quality
+Sentences payload_words(const Subject& subject);     // the payload against the other axes: of bytes
+Sentences comparison_words(const Subject& subject);  // quality against every axis: of quality
+Sentences not_run_words(const Subject& subject);     // cells that could not run, and why: of ways
 
 // Thresholds, as shares.
-inline constexpr double kBoundShare = 0.15;     // of the step, from which a part is called what binds it
-inline constexpr double kWellEfficiency = 0.9;  // from which scaling is called good
-inline constexpr double kSlowRank = 1.2;        // times the other ranks' own time: a straggler
+inline constexpr double kBoundShare = 0.15;         // of the step, from which a part is called what binds it
+inline constexpr double kWellEfficiency = 0.9;      // from which scaling is called good
+inline constexpr double kSuspectEfficiency = 1.05;  // above which it is called suspect
+inline constexpr double kSlowRank = 1.2;            // times the other ranks' own time: a straggler
 inline constexpr double kSmallBatchGain = 0.5;  // of the growth of the batch that comes back as throughput
+// What single runs differ by on a quiet machine: less than that is no difference to speak of.
+inline constexpr double kUsualNoise = 0.05;
+inline constexpr int kFewSteps = 20;  // fewer measured steps say little about a rank
 
-// The topics that a question asks about, told from its words; speed and quality where none is recognised.
+// The end of a sentence about figures whose noise nobody knows.
+inline constexpr std::string_view kHedge = " (one run each: how much is noise is not known)";
+
+// The topics that a question asks about, told from its words, in the order in which it asks; speed and
+// quality where none is recognised.
 std::vector<Topic> topics_of(const std::string& question);
+// Which of the questions a sentence of that topic goes to: one that names the axis it compares before others,
+// then the one that asks for the topic earliest in its own words, among equals the first. Nothing where none
+// asks.
+std::optional<std::size_t> question_for(const Sentence& sentence, Topic topic, const Grid& grid,
+                                        const std::vector<std::string>& questions);
+// Comparisons along axes that the question does not name come last.
+void order_for(const std::string& question, const Grid& grid, Sentences& sentences);
 
 Evidence evidence(std::string field, const GridCell& cell, double value, std::string_view unit = "");
 Evidence evidence(std::string field, const GridCell& cell, const Number& number, std::string_view unit = "");
+
+void append(Sentences& sentences, Sentences more);
 
 }  // namespace lockstep::report

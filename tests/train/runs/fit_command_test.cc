@@ -27,6 +27,18 @@ int train_with(const TrainStore& store, std::int64_t batch) {
       .exit_code;
 }
 
+TEST(Fit, LeavesNothingBehindWhenItIsInterrupted) {
+  const std::string directory = run_shell("mktemp -d", 10).out;
+  const std::string place = directory.substr(0, directory.find('\n'));
+  const ProgramRun run = run_shell("TMPDIR=" + place + " timeout --preserve-status -s INT 2 " + program() +
+                                       " fit " + kModel + "--device-memory 64MiB",
+                                   60);
+  EXPECT_EQ(run.exit_code, 130);
+  EXPECT_THAT(run.err, HasSubstr("interrupted"));
+  EXPECT_EQ(run_shell("ls -A " + place, 10).out, "");
+  run_shell("rmdir " + place, 10);
+}
+
 TEST(Fit, FindsTheLargestBatchOfEachAnswer) {
   const nlohmann::json found = fit("--answers single,single+accumulate,single+recompute,zero3");
   ASSERT_EQ(found.at("answers").size(), 4u);

@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Eight equal convolutions on images of 28 x 28, and a head for 10 classes.
 constexpr std::uint64_t kWidth = 32, kDepth = 8, kBatch = 32, kPixels = 28 * 28, kFloat = 4;
@@ -51,6 +52,25 @@ void expect_within_five_percent(std::uint64_t measured, std::uint64_t formula, c
   EXPECT_LE(static_cast<double>(measured), 1.05 * static_cast<double>(formula)) << what;
 }
 
+// Of 8 layers recomputing saves a fifth, of 32 more than half: it is named where it helps, and then it does.
+TEST(FittingIntoMemory, RecomputingIsNamedAsACureWhereItFits) {
+  const TrainStore store;
+  const std::string deep =
+      "--model deepwide --model-options width=32,depth=32 --data digits --train-samples 128 --steps 4 "
+      "--validate-every 0 "
+      "--augment none --threads 1 --strategy single --batch-size " +
+      std::to_string(kBatch) + " ";
+  const TrainRun free = store.train(deep);
+  ASSERT_EQ(free.exit_code, 0) << free.err;
+  const std::string cap = "--device-memory " + std::to_string(2 * peak(free) / 3);
+  EXPECT_THAT(store.train(deep + cap).err, HasSubstr("--recompute"));
+  EXPECT_EQ(store.train(deep + cap + " --recompute").exit_code, 0);
+  const TrainRun shallow = store.train(flags("single", 1, kBatch));
+  const std::string tight = "--device-memory " + std::to_string(2 * peak(shallow) / 3);
+  EXPECT_THAT(store.train(flags("single", 1, kBatch, tight)).err, Not(HasSubstr("--recompute")));
+  EXPECT_EQ(store.train(flags("single", 1, kBatch, tight + " --recompute")).exit_code, 1);
+}
+
 TEST(FittingIntoMemory, HalfTheBatchOnTwoWorkersFitsWhereOneWorkerDoesNot) {
   const TrainStore store;
   const TrainRun free = store.train(flags("single", 1, kBatch));
@@ -63,7 +83,7 @@ TEST(FittingIntoMemory, HalfTheBatchOnTwoWorkersFitsWhereOneWorkerDoesNot) {
   EXPECT_EQ(alone.record.at("status"), "out_of_memory");
   EXPECT_THAT(alone.err,
               AllOf(HasSubstr("out of memory"), HasSubstr("A step needs about"), HasSubstr("the cap is"),
-                    HasSubstr("--accumulate 2"), HasSubstr("--workers 2"), HasSubstr("--recompute")));
+                    HasSubstr("--accumulate 2"), HasSubstr("--workers 2")));
   for (const auto& [strategy, more] : std::vector<std::pair<std::string, std::string>>{
            {"ddp", ""}, {"zero1", ""}, {"zero3", ""}, {"zero3", "--recompute"}}) {
     const TrainRun half = store.train(flags(strategy, 2, kBatch / 2, cap + " " + more));

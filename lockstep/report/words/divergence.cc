@@ -1,0 +1,222 @@
+#include "lockstep/report/words/divergence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lockstep/base/text.h"
+#include "lockstep/record/catalogue_data.h"
+#include "lockstep/report/model/grid_axes.h"
+
+namespace lockstep::report {
+namespace {
+
+using record::EpochFigures;
+using Loss = std::optional<double> EpochFigures::*;
+
+constexpr std::size_t kMostCells = 3;
+
+struct LossKind {
+  Loss member;
+  const char* words;
+  const char* field;
+};
+constexpr LossKind kLosses[] = {{&EpochFigures::train_loss, "loss", "train_loss"},
+                                {&EpochFigures::val_loss, "validation loss", "val_loss"}};
+
+// The lowest final training loss of any cell of the same model and data.
+std::optional<double> best_loss(const Grid& grid, const GridCell& cell) {
+  std::optional<double> best;
+  for (const GridCell& other : grid.cells) {
+    if (other.at("model") != cell.at("model") || other.at("data") != cell.at("data")) continue;
+    const auto loss = figure(other, "train_loss");
+    if (loss && std::isfinite(loss->value)) best = std::min(best.value_or(loss->value), loss->value);
+  }
+  return best;
+}
+
+// The epoch with the highest loss; the first that is not finite before any other.
+const EpochFigures* worst_epoch(const record::RunRecord& run, Loss loss) {
+  const EpochFigures* worst = nullptr;
+  for (const EpochFigures& epoch : run.epochs) {
+    if (!(epoch.*loss)) continue;
+    if (!std::isfinite(*(epoch.*loss))) return &epoch;
+    if (worst == nullptr || *(epoch.*loss) > *(worst->*loss)) worst = &epoch;
+  }
+  return worst;
+}
+
+std::optional<double> last_of(const record::RunRecord& run, Loss loss) {
+  return run.epochs.empty() ? std::nullopt : run.epochs.back().*loss;
+}
+
+Evidence loss_evidence(const GridCell& cell, const LossKind& kind, const EpochFigures& epoch) {
+  return evidence(fmt::format("epochs[{}].{}", epoch.epoch - 1, kind.field), cell, *(epoch.*kind.member));
+}
+
+// Not finite, or far above where training began, in any epoch.
+std::optional<Divergence> burst_of(const GridCell& cell, const record::RunRecord& run, const LossKind& kind,
+                                   double first) {
+  const EpochFigures* worst = worst_epoch(run, kind.member);
+  if (worst == nullptr) return std::nullopt;
+  const double most = *(worst->*kind.member);
+  const auto last = last_of(run, kind.member);
+  std::vector<Evidence> rests = {evidence("epochs[0].train_loss", cell, first),
+                                 loss_evidence(cell, kind, *worst)};
+  if (!std::isfinite(most))
+    return Divergence{
+        Instability::diverged,
+        fmt::format("its {} is no longer a finite number from epoch {} on", kind.words, worst->epoch), rests};
+  if (first <= 0 || most <= kBurst * first) return std::nullopt;
+  std::string why = fmt::format("its {} reached {} in epoch {}, where training began at {}", kind.words,
+                                display_number(most), worst->epoch, display_number(first));
+  if (!last || worst == &run.epochs.back()) return Divergence{Instability::diverged, why, rests};
+  rests.push_back(evidence(fmt::format("epochs[last].{}", kind.field), cell, *last));
+  const bool back = *last <= kCameBack * first;
+  why += (back ? ", and came back to " : ", and ended at ") + display_number(*last);
+  return Divergence{back ? Instability::unstable : Instability::diverged, why, rests};
+}
+
+// The training loss ends above where it began, or did not fall while another cell's did.
+std::optional<Divergence> rise_of(const Grid& grid, const GridCell& cell, const record::RunRecord& run,
+                                  double first, double last) {
+  const std::vector<Evidence> rests = {evidence("epochs[0].train_loss", cell, first),
+                                       evidence("epochs[last].train_loss", cell, last)};
+  if (run.epochs.size() < 2) return std::nullopt;
+  if (last > kRisen * first)
+    return Divergence{Instability::diverged,
+                      fmt::format("its loss rose from {} after the first epoch to {}", display_number(first),
+                                  display_number(last)),
+                      rests};
+  const auto best = best_loss(grid, cell);
+  if (best && last > kFarFromBest * *best && last > kNoFall * first)
+    return Divergence{Instability::diverged,
+                      fmt::format("its loss stayed at {}, where {} was reached elsewhere",
+                                  display_number(last), display_number(*best)),
+                      rests};
+  return std::nullopt;
+}
+
+std::optional<Divergence> run_divergence(const Grid& grid, const GridCell& cell,
+                                         const record::RunRecord& run) {
+  if (run.epochs.empty() || !run.epochs.front().train_loss) return std::nullopt;
+  const double first = *run.epochs.front().train_loss;
+  std::optional<Divergence> mild;
+  for (const LossKind& kind : kLosses)
+    if (auto found = burst_of(cell, run, kind, first)) {
+      if (found->kind == Instability::diverged) return found;
+      mild = std::move(found);
+    }
+  if (const auto last = last_of(run, &EpochFigures::train_loss))
+    if (auto found = rise_of(grid, cell, run, first, *last)) return found;
+  return mild;
+}
+
+std::string spec_word(const GridCell& cell, const char* field) {
+  return field_text(cell.runs.front(), field);
+}
+
+bool warms_up(const GridCell& cell) {
+  const auto& spec = cell.runs.front().spec;
+  return spec.is_object() && spec.value("warmup_epochs", 0.0) > 0;
+}
+
+Sentence advice(const GridCell& cell, const std::vector<Evidence>& rests) {
+  const bool scaled_rate = spec_word(cell, "learning_rate_scaling") == "linear" && cell.workers > 1;
+  if (scaled_rate && !warms_up(cell))
+    return {"try-warmup",
+            "Its learning rate was multiplied by the linear rule and not warmed up: try warmup_epochs, or no "
+            "scaling.",
+            rests};
+  return {"try-learning-rate",
+          warms_up(cell) ? "Try a smaller learning rate, a longer warm-up, or clip_norm."
+                         : "Try a smaller learning rate, warm-up, or clip_norm.",
+          rests};
+}
+
+// ln(classes) where the data set of a classification is one whose classes are known.
+std::optional<double> guessing_loss(const GridCell& cell) {
+  const std::string name = spec_word(cell, "data"), loss = spec_word(cell, "loss");
+  if (!loss.empty() && loss != "cross-entropy") return std::nullopt;
+  for (const record::DataEntry& entry : record::data_entries())
+    if (entry.name == name && entry.classes > 1) return std::log(entry.classes);
+  return std::nullopt;
+}
+
+void add_guessing(Sentences& sentences, const Grid& grid) {
+  std::vector<const GridCell*> cells;
+  for (const GridCell& cell : grid.cells) {
+    if (cell.runs.empty() || divergence_of(grid, cell)) continue;
+    const auto loss = figure(cell, "train_loss");
+    const auto guess = guessing_loss(cell);
+    // A few steps teach nobody anything.
+    if (loss && guess && loss->value >= kGuessing * *guess && cell.runs.front().steps.count >= kFewSteps)
+      cells.push_back(&cell);
+  }
+  if (cells.empty()) return;
+  Sentence sentence{"did-not-learn", "", {}};
+  for (const GridCell* cell : cells)
+    sentence.rests_on.push_back(evidence("epochs[last].train_loss", *cell, *figure(*cell, "train_loss")));
+  const double guess = *guessing_loss(*cells.front());
+  sentence.text = fmt::format(
+      "With {}{} nothing was learnt: the final training loss of {} is that of guessing ({}).",
+      cells.front()->label,
+      cells.size() == 1 ? ""
+                        : fmt::format(" and {} more cell{}", cells.size() - 1, cells.size() == 2 ? "" : "s"),
+      display_number(figure(*cells.front(), "train_loss")->value), display_number(guess));
+  sentences.push_back(std::move(sentence));
+}
+
+// All cells of a kind in one sentence: the first few with why.
+struct Told {
+  std::string finding;
+  std::string verb;
+  std::vector<std::string> cells = {};
+  std::vector<Evidence> rests = {};
+
+  void add(const GridCell& cell, const Divergence& found) {
+    cells.push_back(fmt::format("with {} ({})", cell.label, found.why));
+    rests.insert(rests.end(), found.rests.begin(), found.rests.end());
+  }
+  void tell(Sentences& sentences) const {
+    if (cells.empty()) return;
+    const std::size_t shown = std::min(kMostCells, cells.size());
+    const std::string more =
+        cells.size() > shown ? fmt::format("; and in {} more cells", cells.size() - shown) : "";
+    sentences.push_back(
+        {finding,
+         fmt::format("Training {} {}{}.", verb, base::join(std::span(cells).first(shown), "; "), more),
+         rests});
+  }
+};
+
+}  // namespace
+
+std::optional<Divergence> divergence_of(const Grid& grid, const GridCell& cell) {
+  std::optional<Divergence> mild;
+  for (const record::RunRecord& run : cell.runs)
+    if (auto found = run_divergence(grid, cell, run)) {
+      if (found->kind == Instability::diverged) return found;
+      mild = std::move(found);
+    }
+  return mild;
+}
+
+Sentences divergence_words(const Subject& subject) {
+  Told diverged{"divergence", "diverged"}, unstable{"unstable", "was unstable"};
+  Sentences advised;
+  for (const GridCell& cell : subject.grid.cells)
+    if (const auto found = divergence_of(subject.grid, cell)) {
+      (found->kind == Instability::diverged ? diverged : unstable).add(cell, *found);
+      advised.push_back(advice(cell, found->rests));
+    }
+  Sentences sentences;
+  diverged.tell(sentences);
+  unstable.tell(sentences);
+  append(sentences, std::move(advised));
+  add_guessing(sentences, subject.grid);
+  return sentences;
+}
+
+}  // namespace lockstep::report
