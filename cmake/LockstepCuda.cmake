@@ -1,5 +1,6 @@
 # CUDA and NCCL, both or neither: LOCKSTEP_HAVE_CUDA and, where it is off, LOCKSTEP_WHY_NO_CUDA. The headers and the
-# shared CUDA runtime suffice: there are no kernels of ours to compile, and NCCL itself is opened at run time.
+# shared CUDA runtime suffice for nccl, since NCCL itself is opened at run time. Kernels of ours (p2p) also need nvcc:
+# LOCKSTEP_HAVE_CUDA_COMPILER and LOCKSTEP_WHY_NO_CUDA_COMPILER.
 set(LOCKSTEP_HAVE_CUDA OFF)
 if(LOCKSTEP_CUDA STREQUAL "OFF")
   set(LOCKSTEP_WHY_NO_CUDA "LOCKSTEP_CUDA was OFF when Lockstep was built")
@@ -23,4 +24,28 @@ else()
     message(FATAL_ERROR "LOCKSTEP_CUDA is ON, but ${LOCKSTEP_WHY_NO_CUDA}.")
   endif()
   list(APPEND LOCKSTEP_ABSENT "nccl: ${LOCKSTEP_WHY_NO_CUDA}")
+endif()
+
+# Compiled for Hopper, and as an intermediate form from which the driver makes code for others. The runtime is the shared
+# one, as everywhere (lockstep/device/cuda).
+set(LOCKSTEP_HAVE_CUDA_COMPILER OFF)
+if(NOT LOCKSTEP_HAVE_CUDA)
+  set(LOCKSTEP_WHY_NO_CUDA_COMPILER "${LOCKSTEP_WHY_NO_CUDA}")
+elseif(NOT CUDAToolkit_NVCC_EXECUTABLE)
+  set(LOCKSTEP_WHY_NO_CUDA_COMPILER "the CUDA compiler (nvcc) was not found when Lockstep was built")
+else()
+  if(NOT CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90-real)
+  endif()
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+  enable_language(CUDA)
+  set(LOCKSTEP_HAVE_CUDA_COMPILER ON)
+endif()
+if(LOCKSTEP_HAVE_CUDA_COMPILER)
+  list(APPEND LOCKSTEP_FOUND "p2p: ${CMAKE_CUDA_COMPILER}")
+else()
+  list(APPEND LOCKSTEP_ABSENT "p2p: ${LOCKSTEP_WHY_NO_CUDA_COMPILER}")
 endif()

@@ -39,7 +39,7 @@ MODULES = {
 }
 
 # Folders that are shared objects of their own: opened at run time, included by nobody else.
-PLUGINS = ("comm/gloo", "comm/mpi", "comm/nccl")
+PLUGINS = ("comm/gloo", "comm/mpi", "comm/nccl", "comm/p2p")
 
 # Folders in which a torch-free module meets torch: only there, and included only by modules that have torch.
 TORCH_EDGES = ("data/torch", "measure/torch")

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # gpu_check.sh [--only PHASE,...] [--limit SECONDS] [--bundle DIR]: everything that needs a GPU, in one go: builds with
-# preset cuda, runs the nccl tests, and benches nccl on one GPU (without and with MPS) and the CPU backends beside it.
+# preset cuda, runs the nccl and p2p tests, and benches both on one GPU (without and with MPS) and the CPU backends beside it.
 # Prints each phase with its time, and a short table last. Logs and figures go to $OUT, or out/gpu.
 #
-# Phases, in their order: facts build test engine torchvision bench-nccl bench-mps bench-cpu sixteen full. `engine` and
+# Phases, in their order: facts build test p2p engine torchvision bench-nccl bench-mps bench-cpu sixteen full. `p2p` tests that
+# backend and benches it in turns with nccl, on equal shares of one GPU under MPS. `engine` and
 # `torchvision` compare the engine with PyTorch on the GPU, `sixteen` on 16 cores. `full`, the whole matrix of collectives
 # under MPS, takes what is left of the limit (default 480 s); alone, give it more: --only full --limit 590.
 # SIXTEEN_MODELS names the models of `sixteen`.
@@ -13,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 readonly START=$SECONDS
 readonly BUILD=build/cuda
-only=facts,build,test,engine,torchvision,bench-nccl,bench-mps,bench-cpu,sixteen,full
+only=facts,build,test,p2p,engine,torchvision,bench-nccl,bench-mps,bench-cpu,sixteen,full
 limit=480
 bundle=$PWD/carry/bundle
 out=${OUT:-out/gpu}
@@ -21,7 +22,7 @@ cmake_arguments=()
 mps_directory=""
 failures=0
 
-usage() { sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 read_arguments() {
   while (($# > 0)); do
@@ -141,9 +142,10 @@ facts() {
 build() {
   cmake --preset cuda "${cmake_arguments[@]}" >"$out/configure.log" 2>&1 || { tail -25 "$out/configure.log"; return 1; }
   grep -E '^--   (found|absent)' "$out/configure.log"
-  local targets=(lockstep lockstep_backend_gloo lockstep_backend_mpi lockstep_backend_nccl)
+  local targets=(lockstep lockstep_backend_gloo lockstep_backend_mpi lockstep_backend_nccl lockstep_backend_p2p)
   [[ ,$only, == *,test,* || ,$only, == *,full,* ]] && targets+=(nccl_test nccl_parts_test)
-  grep -q 'found   torch' "$out/configure.log" && targets+=(lockstep-worker)
+  [[ ,$only, == *,p2p,* ]] && targets+=(p2p_test p2p_parts_test)
+  [[ $only =~ engine|torchvision|sixteen ]] && grep -q 'found   torch' "$out/configure.log" && targets+=(lockstep-worker)
   timeout "$(left)" cmake --build "$BUILD" -j "$(nproc)" --target "${targets[@]}" >"$out/build.log" 2>&1 || {
     grep -E -A8 'error:|FAILED' "$out/build.log" | cut -c1-300 | head -60
     tail -3 "$out/build.log"
@@ -169,6 +171,26 @@ test_nccl() {
   run_test "$out/nccl_test.log" 30 "$BUILD/tests/nccl_parts_test" || return 1
   run_test "$out/nccl_test.log" "$(left)" "$BUILD/tests/nccl_test"
 }
+
+# --- p2p: what needs ranks at the same time under MPS, what kills ranks without it ---
+
+test_p2p() {
+  : >"$out/p2p_test.log"
+  run_test "$out/p2p_test.log" 30 "$BUILD/tests/p2p_parts_test" || return 1
+  with_mps run_test "$out/p2p_test.log" "$(left)" "$BUILD/tests/p2p_test" --gtest_filter='-*Failures*' || return 1
+  run_test "$out/p2p_test.log" "$(left)" "$BUILD/tests/p2p_test" --gtest_filter='*Failures*:*RunInOrder*'
+}
+
+bench_p2p() {
+  local workers status=0
+  for workers in 2 4; do
+    CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=$((100 / workers)) factor=4 \
+      bench "one GPU, MPS, equal shares" p2p,nccl "$workers" 4K 256M --buffer owned || status=1
+  done
+  return "$status"
+}
+
+check_p2p() { test_p2p && with_mps bench_p2p; }
 
 # --- the engine ---
 
@@ -219,7 +241,7 @@ bench() {
   local table=$1 backends=$2 workers=$3 first=$4 last=$5 document
   shift 5
   document=$(timeout --kill-after=5 $(($(left) < 90 ? $(left) : 90)) "$BUILD/bin/lockstep" bench allreduce \
-    --backend "$backends" --workers "$workers" -b "$first" -e "$last" -f 256 --json "$@" 2>>"$out/bench.log") || {
+    --backend "$backends" --workers "$workers" -b "$first" -e "$last" -f "${factor:-256}" --json "$@" 2>>"$out/bench.log") || {
     printf '%s, %s workers, %s: failed (%d): %s\n' "$backends" "$workers" "$first" $? "$(tail -1 "$out/bench.log" | cut -c1-300)"
     return 1
   }
@@ -259,6 +281,7 @@ main() {
   phase facts facts
   phase build build || [[ ,$only, != *,build,* ]] || exit 1
   phase test test_nccl
+  phase p2p check_p2p
   phase engine engine
   phase torchvision torchvision
   phase bench-nccl bench_nccl "one GPU, by turns"

@@ -21,7 +21,7 @@ struct OpenOptions {
   std::string channel = "main";    // a name of its own for every communicator opened over one store
   std::string interface;           // network interface (gloo); empty: chosen by the backend
   std::string algorithm = "auto";  // gloo, mpi: what `lockstep backends` lists
-  int device = -1;  // CUDA device (nccl); negative: the local rank's turn among those there are
+  int device = -1;  // CUDA device (nccl, p2p); negative: the local rank's turn among those there are
   // Puts wrappers of its own around what the backend opens, below the one that records: a disturbance is
   // measured like a real one. For tests; may be empty.
   std::function<std::unique_ptr<Communicator>(std::unique_ptr<Communicator>)> disturb;

@@ -15,7 +15,7 @@ namespace lockstep::comm {
 Registry::Registry(const std::filesystem::path& plugin_directory) {
   backends_.push_back(std::make_unique<LocalBackend>());
   backends_.push_back(std::make_unique<ShmBackend>());
-  for (const char* name : {"gloo", "mpi", "nccl"})
+  for (const char* name : {"gloo", "mpi", "nccl", "p2p"})
     backends_.push_back(
         std::make_unique<PluginBackend>(name, plugin_directory / fmt::format("backend_{}.so", name)));
 }

@@ -5,12 +5,13 @@
 namespace lockstep::record {
 namespace {
 
-constexpr std::array<BackendEntry, 5> kBackends = {{
+constexpr std::array<BackendEntry, 6> kBackends = {{
     {"local", "local", "replicas inside one process, for dp"},
     {"shm", "shm", "workers of one host through shared memory, reduced in place"},
     {"gloo", "tcp", "libgloo over TCP, on one host or many"},
     {"mpi", "mpi", "Open MPI's own collectives"},
     {"nccl", "nccl", "NVIDIA's NCCL on CUDA streams"},
+    {"p2p", "p2p", "GPU workers of one host that map each other's memory: kernels of our own"},
 }};
 
 }  // namespace

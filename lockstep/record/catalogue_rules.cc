@@ -72,18 +72,22 @@ std::optional<Problem> local_is_one_process(const Combination& run) {
       run.hosts > 1 ? "backend gloo" : "backend shm"};
 }
 
-std::optional<Problem> nccl_needs_cuda(const Combination& run) {
-  if (run.backend != "nccl" || run.device == "cuda") return std::nullopt;
+bool moves_device_memory(const Combination& run) {
+  return run.backend == "nccl" || run.backend == "p2p";
+}
+
+std::optional<Problem> device_backend_needs_cuda(const Combination& run) {
+  if (!moves_device_memory(run) || run.device == "cuda") return std::nullopt;
   return Problem{"backend", run.backend,
                  fmt::format("it moves memory of GPUs only, and device is {}", run.device),
                  run.hosts > 1 ? "backend gloo, or device cuda" : "backend shm, or device cuda"};
 }
 
-std::optional<Problem> cuda_needs_nccl(const Combination& run) {
+std::optional<Problem> cuda_needs_device_backend(const Combination& run) {
   const bool moves_host_memory = run.backend == "shm" || run.backend == "gloo" || run.backend == "mpi";
   if (run.device != "cuda" || run.engine != "lockstep" || !moves_host_memory) return std::nullopt;
   return Problem{"backend", run.backend, "it moves memory of the host, and device is cuda",
-                 "backend nccl, or device cpu"};
+                 run.hosts > 1 ? "backend nccl, or device cpu" : "backend nccl or p2p, or device cpu"};
 }
 
 std::optional<Problem> shm_is_one_host(const Combination& run) {
@@ -93,8 +97,17 @@ std::optional<Problem> shm_is_one_host(const Combination& run) {
                  "backend gloo"};
 }
 
+std::optional<Problem> p2p_is_one_host(const Combination& run) {
+  if (run.backend != "p2p" || run.hosts == 1) return std::nullopt;
+  return Problem{
+      "backend", run.backend,
+      fmt::format("workers map each other's memory inside one host, and there are {} hosts", run.hosts),
+      "backend nccl"};
+}
+
 std::optional<Problem> torch_has_its_own_backends(const Combination& run) {
-  if (run.engine != "torch" || (run.backend != "shm" && run.backend != "mpi")) return std::nullopt;
+  const bool is_ours = run.backend == "shm" || run.backend == "mpi" || run.backend == "p2p";
+  if (run.engine != "torch" || !is_ours) return std::nullopt;
   return Problem{"backend", run.backend, "engine torch moves its bytes by PyTorch's own gloo or nccl",
                  run.device == "cuda" ? "backend nccl" : "backend gloo"};
 }
@@ -133,11 +146,13 @@ std::optional<Problem> model_fits_data(const Combination& run) {
       fmt::format("data {}", sets_for(model.task))};
 }
 
-constexpr std::array kRules = {engine_lacks_strategy,    single_is_alone,      dp_is_one_process,
-                               dp_is_one_host,           dp_computes_on_cores, local_is_one_process,
-                               nccl_needs_cuda,          shm_is_one_host,      torch_has_its_own_backends,
-                               cuda_needs_nccl,          torch_dp_needs_gpus,  model_fits_data,
-                               horovod_needs_host_memory};
+constexpr std::array kRules = {engine_lacks_strategy,     single_is_alone,
+                               dp_is_one_process,         dp_is_one_host,
+                               dp_computes_on_cores,      local_is_one_process,
+                               device_backend_needs_cuda, shm_is_one_host,
+                               p2p_is_one_host,           torch_has_its_own_backends,
+                               cuda_needs_device_backend, torch_dp_needs_gpus,
+                               model_fits_data,           horovod_needs_host_memory};
 
 }  // namespace
 

@@ -142,9 +142,10 @@ void TrainingRun::open_communicator() {
   agreement_channel_ = open_agreement_channel(options);
 }
 
-// Two NCCL communicators that work at the same time may block each other: wishes then take the host's way.
+// Two communicators on one device that work at the same time may block each other: wishes then take the
+// host's way.
 std::unique_ptr<comm::Communicator> TrainingRun::open_agreement_channel(comm::OpenOptions options) {
-  if (spec_.backend != "nccl") return communicator_->duplicate();
+  if (spec_.backend != "nccl" && spec_.backend != "p2p") return communicator_->duplicate();
   const comm::Group& group = session_.group();
   options.channel = "agreement";
   return session_.open(group.local_world == group.world ? "shm" : "gloo", options);

@@ -31,7 +31,7 @@ class InstallTest(unittest.TestCase):
     def test_the_program_finds_its_backends_beside_itself(self):
         done = run(self.prefix / "bin/lockstep", "backends")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for backend in ("gloo", "mpi", "nccl"):
+        for backend in ("gloo", "mpi", "nccl", "p2p"):
             self.assertTrue((self.prefix / f"lib/lockstep/backend_{backend}.so").is_file())
             self.assertIn(backend, done.stdout)
         self.assertNotIn("cannot open shared object", done.stdout + done.stderr)

@@ -24,7 +24,7 @@ bool works_over(const record::StrategyEntry& strategy, const record::BackendEntr
   run.data = "fashion-mnist";
   run.strategy = strategy.name;
   run.backend = backend.name;
-  run.device = backend.name == "nccl" ? "cuda" : "cpu";
+  run.device = backend.name == "nccl" || backend.name == "p2p" ? "cuda" : "cpu";
   run.workers = 2;
   for (const record::Problem& problem : record::problems_of(run))
     if (problem.field == "backend" || problem.field == "device") return false;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "lockstep/base/error.h"
+#include "lockstep/comm/cuda/device_place.h"
 #include "lockstep/device/cuda/cuda_device.h"
 
 namespace lockstep::comm {
@@ -43,9 +44,9 @@ std::unique_ptr<Communicator> NcclBackend::open(const Group& group, Store& store
   const base::Deadline deadline(options.timeout);
   const std::string prefix = "nccl/" + options.channel;
   PrefixStore own_store(store, prefix);
-  const DevicePlace place = agree_on_devices(group, own_store, options, deadline);
-  return std::make_unique<NcclCommunicator>(NcclParts{process_, group, place, options, &store, prefix},
-                                            deadline);
+  const DevicePlace place = agree_on_devices(name(), group, own_store, options, deadline);
+  return std::make_unique<NcclCommunicator>(
+      NcclParts{process_, place.shared}, StreamPlace{group, place.device, options, &store, prefix}, deadline);
 }
 
 }  // namespace lockstep::comm

@@ -1,11 +1,8 @@
 #include "lockstep/comm/nccl/nccl_communicator.h"
 
-#include <fmt/format.h>
-
 #include "lockstep/base/text.h"
+#include "lockstep/comm/nccl/host_id.h"
 #include "lockstep/comm/nccl/nccl_operations.h"
-#include "lockstep/comm/nccl/pause.h"
-#include "lockstep/comm/nccl/regroup.h"
 #include "lockstep/comm/nccl/unique_id.h"
 #include "lockstep/device/cuda/cuda_device.h"
 #include "lockstep/device/cuda/cuda_error.h"
@@ -16,21 +13,16 @@ namespace {
 using device::cuda::DeviceScope;
 using device::cuda::Memory;
 using device::cuda::MemoryKind;
-using device::cuda::Stream;
 
-std::shared_ptr<NcclHandle> open_handle(const NcclParts& parts, base::Deadline deadline) {
-  const DeviceScope scope(parts.place.device);
+std::shared_ptr<NcclHandle> open_handle(const NcclParts& parts, const StreamPlace& place,
+                                        base::Deadline deadline) {
+  const DeviceScope scope(place.device);
   parts.process->transports.begin();
-  separate_from_sharers(parts.group, parts.place);
-  PrefixStore store(*parts.run_store, parts.prefix);
-  const NcclHandleOptions options{agree_on_id(*parts.process->library, parts.group, store, deadline),
-                                  parts.group.rank, parts.group.world};
+  separate_from_sharers(place.group, {place.device, parts.shares_device});
+  PrefixStore store(*place.run_store, place.prefix);
+  const NcclHandleOptions options{agree_on_id(*parts.process->library, place.group, store, deadline),
+                                  place.group.rank, place.group.world};
   return std::make_shared<NcclHandle>(parts.process->library, options, deadline);
-}
-
-Stream make_stream(int device) {
-  const DeviceScope scope(device);
-  return Stream::make();
 }
 
 Memory make_token(int device) {
@@ -40,36 +32,23 @@ Memory make_token(int device) {
   return token;
 }
 
-std::shared_ptr<OperationBoard> board_of(const OpenOptions& options) {
-  return options.boards == nullptr ? nullptr : options.boards->add();
-}
-
 std::string link_name(const std::set<std::string>& transports) {
   if (transports.empty()) return "nccl";
   const std::vector<std::string> names(transports.begin(), transports.end());
   return "nccl:" + base::join(names, "+");
 }
 
-// What a wait on the stream looks after meanwhile.
-std::function<void()> watch_of(const std::shared_ptr<FlightDeck>& deck) {
-  return [deck] {
-    deck->poll();
-    deck->require_usable("what was on the stream");
-  };
-}
-
 }  // namespace
 
-NcclCommunicator::NcclCommunicator(NcclParts parts, base::Deadline deadline)
-    : parts_(std::move(parts)),
-      handle_(open_handle(parts_, deadline)),
-      gate_(std::make_shared<HostGate>()),
-      deck_(std::make_shared<FlightDeck>(handle_, gate_, parts_.group.rank, parts_.options.timeout,
-                                         board_of(parts_.options))),
-      queue_(make_stream(parts_.place.device), {parts_.options.timeout, watch_of(deck_)}),
-      copy_stream_(make_stream(parts_.place.device)),
-      token_(make_token(parts_.place.device)),
-      staging_(queue_.stream(), gate_, [this] { queue_.drain(); }) {
+NcclCommunicator::NcclCommunicator(NcclParts parts, StreamPlace place, base::Deadline deadline)
+    : NcclCommunicator(parts, place, open_handle(parts, place, deadline), deadline) {}
+
+NcclCommunicator::NcclCommunicator(NcclParts parts, StreamPlace place, std::shared_ptr<NcclHandle> handle,
+                                   base::Deadline deadline)
+    : StreamCommunicator(std::move(place), handle),
+      parts_(std::move(parts)),
+      handle_(std::move(handle)),
+      token_(make_token(this->place().device)) {
   try {
     connect(deadline);
   } catch (const std::exception& error) {
@@ -82,64 +61,24 @@ NcclCommunicator::NcclCommunicator(NcclParts parts, base::Deadline deadline)
 // NCCL connects ranks when they first talk: doing so here keeps the connecting out of the first operation's
 // time, and is when the log names the transport.
 void NcclCommunicator::connect(base::Deadline deadline) {
-  const DeviceScope scope(parts_.place.device);
+  const DeviceScope scope(place().device);
   const Operation meeting = barrier();
-  issue_operation(*handle_, meeting, {parts_.group, queue_.stream(), token_.data(), deadline});
-  queue_.drain();
-  link_ = link_name(parts_.process->transports.read_new());
+  issue_operation(*handle_, meeting, {group(), stream_queue().stream(), token_.data(), deadline});
+  stream_queue().drain();
+  link_name_ = link_name(parts_.process->transports.read_new());
 }
 
 NcclCommunicator::~NcclCommunicator() {
-  try {
-    if (!handle_->aborted()) queue_.drain();
-  } catch (const std::exception& error) {
-    handle_->abort(error.what());
-  }
-  gate_->close();
+  finish();
   handle_->close();
 }
 
-measure::Movement NcclCommunicator::run(const Operation& operation) {
-  const std::shared_ptr<Flight> flight = launch(operation, {});
-  deck_->add(flight);
-  deck_->wait(*flight);
-  return flight->movement;
+void NcclCommunicator::issue(const Operation& operation, Flight&) {
+  const base::Deadline deadline(place().options.timeout);
+  issue_operation(*handle_, operation, {group(), stream_queue().stream(), token_.data(), deadline});
 }
 
-Work NcclCommunicator::start(const Operation& operation, Completion on_done) {
-  return deck_->add(launch(operation, std::move(on_done)));
-}
-
-std::shared_ptr<Flight> NcclCommunicator::launch(const Operation& operation, Completion on_done) {
-  deck_->require_usable(describe(operation));
-  validate(operation, group().rank, group().world);
-  const DeviceScope scope(parts_.place.device);
-  auto flight = std::make_shared<Flight>();
-  flight->operation = operation;
-  flight->on_done = std::move(on_done);
-  flight->begin = queue_.events().take();
-  flight->end = queue_.events().take();
-  flight->movement = estimate(operation);
-  deck_->announce(operation);
-  flight->begin->record(queue_.stream());
-  try {
-    put_on_stream(operation, base::Deadline(parts_.options.timeout));
-  } catch (const std::exception& error) {
-    handle_->abort(error.what());
-    gate_->close();
-    throw;
-  }
-  flight->end->record(queue_.stream());
-  return flight;
-}
-
-void NcclCommunicator::put_on_stream(const Operation& operation, base::Deadline deadline) {
-  const Operation staged = staging_.enter(operation, group());
-  issue_operation(*handle_, staged, {group(), queue_.stream(), token_.data(), deadline});
-  staging_.leave(operation, staged, group());
-}
-
-measure::Movement NcclCommunicator::estimate(const Operation& operation) const {
+measure::Movement NcclCommunicator::movement_of(const Operation& operation) const {
   measure::Movement movement;
   movement.wire_bytes =
       measure::estimated_wire_bytes(operation.collective, payload_bytes(operation, group().world),
@@ -149,38 +88,8 @@ measure::Movement NcclCommunicator::estimate(const Operation& operation) const {
   return movement;
 }
 
-Allocation NcclCommunicator::allocate(std::size_t bytes) {
-  const DeviceScope scope(parts_.place.device);
-  auto memory = std::make_shared<Memory>(MemoryKind::device, bytes);
-  void* data = memory->data();
-  return {data, bytes, Place::device, [memory]() mutable { memory.reset(); }};
-}
-
-void NcclCommunicator::copy(const Buffer& to, const Buffer& from) {
-  device::cuda::copy_on_stream(to.data, from.data, from.bytes, copy_stream_.get());
-  device::cuda::check(cudaStreamSynchronize(copy_stream_.get()), "waiting for a copy");
-}
-
-std::unique_ptr<Communicator> NcclCommunicator::split(int colour, int key) {
-  deck_->require_usable("split");
-  const base::Deadline deadline(parts_.options.timeout);
-  const std::string prefix = fmt::format("{}/split{}", parts_.prefix, splits_++);
-  PrefixStore store(*parts_.run_store, prefix);
-  const std::vector<SplitVote> votes = exchange_votes(group(), store, {colour, key, group().host}, deadline);
-  const std::optional<Group> part = group_after(votes, group().rank);
-  if (!part) return nullptr;
-  NcclParts parts = parts_;
-  parts.group = *part;
-  parts.prefix = fmt::format("{}/colour{}", prefix, colour);
-  return std::make_unique<NcclCommunicator>(std::move(parts), deadline);
-}
-
-std::unique_ptr<Communicator> NcclCommunicator::duplicate() {
-  return split(0, group().rank);
-}
-
-void NcclCommunicator::abort(const std::string& reason) noexcept {
-  handle_->abort(reason);
+std::unique_ptr<Communicator> NcclCommunicator::open_at(StreamPlace place, base::Deadline deadline) const {
+  return std::make_unique<NcclCommunicator>(parts_, std::move(place), deadline);
 }
 
 }  // namespace lockstep::comm

@@ -1,21 +1,16 @@
-// The communicator over NCCL: operations go on a CUDA stream of its own and are timed by events around them.
+// The communicator over NCCL.
 //
-// Buffers on the device are used where they are. Host buffers pass through pinned memory (staging.h): right,
-// but slower than a host backend. start() never waits for the device, except where staging must grow, and
-// where NCCL connects to a peer for the first time. peer_wait is left at zero: NCCL does not tell when the
-// last rank arrived, and asking would cost a barrier. Wire bytes and messages come from a formula
-// (estimated).
+// start() waits for the device only where staging must grow, and where NCCL connects to a peer for the first
+// time. peer_wait is left at zero: NCCL does not tell when the last rank arrived, and asking would cost a
+// barrier. Wire bytes and messages come from a formula (estimated).
 #pragma once
 
 #include <memory>
 #include <set>
 #include <string>
 
-#include "lockstep/comm/backend.h"
-#include "lockstep/comm/nccl/flight_deck.h"
-#include "lockstep/comm/nccl/placement.h"
-#include "lockstep/comm/nccl/staging.h"
-#include "lockstep/comm/nccl/stream_queue.h"
+#include "lockstep/comm/cuda/stream_communicator.h"
+#include "lockstep/comm/nccl/nccl_handle.h"
 #include "lockstep/comm/nccl/transport_log.h"
 
 namespace lockstep::comm {
@@ -29,48 +24,32 @@ struct NcclProcess {
 // What one communicator is made of.
 struct NcclParts {
   std::shared_ptr<NcclProcess> process;
-  Group group;
-  DevicePlace place;
-  OpenOptions options;
-  Store* run_store = nullptr;  // the run's; outlives every communicator
-  std::string prefix;          // of this communicator's keys in it
+  bool shares_device = false;  // with another rank of the run
 };
 
-class NcclCommunicator : public Communicator {
+class NcclCommunicator : public StreamCommunicator {
  public:
   // Collective.
-  NcclCommunicator(NcclParts parts, base::Deadline deadline);
+  NcclCommunicator(NcclParts parts, StreamPlace place, base::Deadline deadline);
   ~NcclCommunicator() override;
 
-  const Group& group() const override { return parts_.group; }
-  std::string_view backend() const override { return "nccl"; }
   // "nccl:NET/Socket"; plain "nccl" for one rank and where NCCL does not say.
-  std::string_view link() const override { return link_; }
-  measure::Movement run(const Operation& operation) override;
-  Work start(const Operation& operation, Completion on_done) override;
-  Queue& queue() override { return queue_; }
-  Allocation allocate(std::size_t bytes) override;
-  void copy(const Buffer& to, const Buffer& from) override;
-  std::unique_ptr<Communicator> split(int colour, int key) override;
-  std::unique_ptr<Communicator> duplicate() override;
-  void abort(const std::string& reason) noexcept override;
+  std::string_view link() const override { return link_name_; }
+
+ protected:
+  void issue(const Operation& operation, Flight& flight) override;
+  measure::Movement movement_of(const Operation& operation) const override;
+  std::unique_ptr<Communicator> open_at(StreamPlace place, base::Deadline deadline) const override;
 
  private:
-  std::shared_ptr<Flight> launch(const Operation& operation, Completion on_done);
-  void put_on_stream(const Operation& operation, base::Deadline deadline);
-  measure::Movement estimate(const Operation& operation) const;
+  NcclCommunicator(NcclParts parts, StreamPlace place, std::shared_ptr<NcclHandle> handle,
+                   base::Deadline deadline);
   void connect(base::Deadline deadline);
 
   NcclParts parts_;
   std::shared_ptr<NcclHandle> handle_;
-  std::shared_ptr<HostGate> gate_;
-  std::shared_ptr<FlightDeck> deck_;
-  StreamQueue queue_;
-  device::cuda::Stream copy_stream_;
   device::cuda::Memory token_;  // for barriers
-  Staging staging_;
-  std::string link_ = "nccl";
-  int splits_ = 0;
+  std::string link_name_ = "nccl";
 };
 
 }  // namespace lockstep::comm

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "lockstep/base/error.h"
-#include "lockstep/comm/nccl/pause.h"
+#include "lockstep/comm/cuda/pause.h"
 
 namespace lockstep::comm {
 namespace {

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "lockstep/base/clock.h"
+#include "lockstep/comm/cuda/device_link.h"
 #include "lockstep/comm/nccl/nccl_library.h"
 
 namespace lockstep::comm {
@@ -26,12 +27,12 @@ struct NcclHandleOptions {
   int world = 1;
 };
 
-class NcclHandle {
+class NcclHandle : public DeviceLink {
  public:
   // Collective; the calling thread's current device is the communicator's. Throws CommError at the deadline.
   NcclHandle(std::shared_ptr<const NcclLibrary> library, const NcclHandleOptions& options,
              base::Deadline deadline);
-  ~NcclHandle();
+  ~NcclHandle() override;
   // Lets the peers have what was sent (a few seconds at most) and frees the communicator.
   void close() noexcept;
 
@@ -43,14 +44,13 @@ class NcclHandle {
   using Calls = std::function<ncclResult_t(const NcclLibrary&, ncclComm_t)>;
   void issue(const Calls& calls, std::string_view what, base::Deadline deadline);
 
-  // False when NCCL has found an error or the communicator was aborted; check_health() then throws which.
-  bool healthy();
-  void check_health(std::string_view what);
-
-  // From any thread; the first reason is kept.
-  void abort(const std::string& reason) noexcept;
-  bool aborted() const { return aborted_.load(std::memory_order_acquire); }
-  std::string abort_reason() const;
+  const char* backend_name() const override { return "nccl"; }
+  bool healthy() override;
+  void check_health(std::string_view what) override;
+  bool broken() const override { return aborted(); }
+  void abort(const std::string& reason) noexcept override;
+  bool aborted() const override { return aborted_.load(std::memory_order_acquire); }
+  std::string abort_reason() const override;
 
  private:
   void begin(const NcclHandleOptions& options);

@@ -20,9 +20,4 @@ struct NcclIssue {
 // integers the sum is divided, rounding towards zero.
 void issue_operation(NcclHandle& handle, const Operation& operation, const NcclIssue& to);
 
-// Whether this rank's output buffer is written by the operation.
-bool writes_output(const Operation& operation, int rank);
-// Whether this rank's input buffer is read by the operation.
-bool reads_input(const Operation& operation, int rank);
-
 }  // namespace lockstep::comm

@@ -25,6 +25,11 @@ class Memory {
 
   std::byte* data() const { return static_cast<std::byte*>(data_); }
   std::size_t bytes() const { return bytes_; }
+  // Lets go of the memory without freeing it: it stays until the process ends.
+  void release() noexcept {
+    data_ = nullptr;
+    bytes_ = 0;
+  }
 
  private:
   void swap(Memory& other) noexcept {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "lockstep/base/error.h"
-#include "lockstep/comm/nccl/nccl_operations.h"
-#include "lockstep/comm/nccl/regroup.h"
+#include "lockstep/comm/cuda/buffer_use.h"
+#include "lockstep/comm/cuda/regroup.h"
 #include "lockstep/comm/nccl/transport_log.h"
 #include "lockstep/comm/nccl/unique_id.h"
 #include "lockstep/comm/plugin_backend.h"

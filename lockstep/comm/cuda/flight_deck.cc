@@ -1,16 +1,18 @@
-#include "lockstep/comm/nccl/flight_deck.h"
+#include "lockstep/comm/cuda/flight_deck.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lockstep/base/error.h"
 #include "lockstep/base/units.h"
-#include "lockstep/comm/nccl/pause.h"
+#include "lockstep/comm/cuda/pause.h"
 
 namespace lockstep::comm {
 namespace {
 
 constexpr auto kWatchInterval = std::chrono::milliseconds(20);
-constexpr int kLooksPerPoll = 50;  // at the event, which is cheap, before asking NCCL for its health
+constexpr int kLooksPerPoll = 50;  // at the event, which is cheap, before asking the link for its health
 
 class FlightWork : public Pending {
  public:
@@ -31,9 +33,9 @@ class FlightWork : public Pending {
 
 }  // namespace
 
-FlightDeck::FlightDeck(std::shared_ptr<NcclHandle> handle, std::shared_ptr<HostGate> gate, int rank,
+FlightDeck::FlightDeck(std::shared_ptr<DeviceLink> link, std::shared_ptr<HostGate> gate, int rank,
                        base::Nanoseconds timeout, std::shared_ptr<OperationBoard> board)
-    : handle_(std::move(handle)),
+    : link_(std::move(link)),
       gate_(std::move(gate)),
       rank_(rank),
       timeout_(timeout),
@@ -53,7 +55,7 @@ void FlightDeck::announce(const Operation& operation) {
   const std::lock_guard lock(mutex_);
   settle_ended();
   announced_ = flights_.empty();
-  if (announced_ && board_ != nullptr) board_->begin(operation, "nccl", base::now(), timeout_);
+  if (announced_ && board_ != nullptr) board_->begin(operation, link_->backend_name(), base::now(), timeout_);
 }
 
 Work FlightDeck::add(std::shared_ptr<Flight> flight) {
@@ -100,18 +102,20 @@ bool FlightDeck::looked_and_settled(const Flight& flight) {
 }
 
 void FlightDeck::require_usable(const std::string& what) const {
-  if (!handle_->aborted()) return;
+  if (!link_->aborted()) return;
   throw base::CommError(base::CommError::Kind::collateral,
                         fmt::format("rank {}: {} was not begun: this communicator has ended: {}", rank_, what,
-                                    handle_->abort_reason()));
+                                    link_->abort_reason()));
 }
 
-// An event fires too when NCCL's kernel was ended by an abort: so look at the event first, then at the abort.
+// An event fires too when a kernel was ended by an abort or gave up: so look at the event first, then at the
+// link.
 void FlightDeck::settle_ended() {
-  while (!flights_.empty() && flights_.front()->end->done() && !handle_->aborted()) {
+  while (!flights_.empty() && flights_.front()->end->done() && !link_->broken()) {
     const std::shared_ptr<Flight> flight = flights_.front();
     flights_.pop_front();
     flight->movement.busy = device::cuda::elapsed(*flight->begin, *flight->end);
+    if (flight->peer_wait) flight->movement.peer_wait = std::min(flight->peer_wait(), flight->movement.busy);
     if (board_ != nullptr) board_->end(base::now());
     settle(*flight, nullptr);
     begin_oldest();
@@ -130,22 +134,22 @@ void FlightDeck::begin_oldest() {
   if (flights_.empty()) return;
   oldest_since_ = base::now();
   if (board_ != nullptr && !announced_)
-    board_->begin(flights_.front()->operation, "nccl", oldest_since_, timeout_);
+    board_->begin(flights_.front()->operation, link_->backend_name(), oldest_since_, timeout_);
 }
 
 void FlightDeck::check_oldest() {
   if (flights_.empty()) return;
   const Flight& oldest = *flights_.front();
-  if (!handle_->healthy()) handle_->check_health(describe(oldest.operation));
+  if (!link_->healthy()) link_->check_health(describe(oldest.operation));
   if (base::now() - oldest_since_ > timeout_) throw_late(oldest);
 }
 
 void FlightDeck::throw_late(const Flight& flight) const {
   throw base::CommError(
       base::CommError::Kind::timed_out,
-      fmt::format("rank {}: {} over nccl did not end within {}: a peer did not start it, or "
+      fmt::format("rank {}: {} over {} did not end within {}: a peer did not start it, or "
                   "started another one. Look at the other ranks' logs.",
-                  rank_, describe(flight.operation), base::format_duration(timeout_)));
+                  rank_, describe(flight.operation), link_->backend_name(), base::format_duration(timeout_)));
 }
 
 void FlightDeck::fail_all(std::exception_ptr error) {
@@ -156,7 +160,7 @@ void FlightDeck::fail_all(std::exception_ptr error) {
     reason = known.what();
   } catch (...) {
   }
-  handle_->abort(reason);
+  link_->abort(reason);
   gate_->close();
   if (board_ != nullptr && !flights_.empty()) board_->end(base::now());
   for (const std::shared_ptr<Flight>& flight : flights_) settle(*flight, error);

@@ -1,4 +1,4 @@
-#include "tests/comm/nccl/nccl_support.h"
+#include "tests/comm/cuda/device_support.h"
 
 #include "lockstep/comm/plugin_backend.h"
 #include "lockstep/comm/registry.h"
@@ -6,14 +6,15 @@
 namespace lockstep::testing {
 namespace {
 
-const comm::PluginBackend& nccl_backend() {
-  static const comm::PluginBackend backend("nccl", comm::default_plugin_directory() / "backend_nccl.so");
+const comm::PluginBackend& tested_backend() {
+  static const comm::PluginBackend backend(
+      kTestedBackend, comm::default_plugin_directory() / ("backend_" + std::string(kTestedBackend) + ".so"));
   return backend;
 }
 
 std::string ask_why_not() {
   const std::vector<RankResult> results = run_ranks(1, [](Rank&) {
-    const comm::Availability found = nccl_backend().availability();
+    const comm::Availability found = tested_backend().availability();
     check(found.available, found.detail);
   });
   const RankResult& result = results.front();
@@ -23,15 +24,15 @@ std::string ask_why_not() {
 
 }  // namespace
 
-std::string why_no_nccl() {
+std::string why_not_usable() {
   static const std::string why_not = ask_why_not();
   return why_not;
 }
 
-std::unique_ptr<comm::Communicator> open_nccl(Rank& self, base::Nanoseconds timeout) {
+std::unique_ptr<comm::Communicator> open_device(Rank& self, base::Nanoseconds timeout) {
   comm::OpenOptions options;
   options.timeout = timeout;
-  return nccl_backend().open(self.group, self.store, options);
+  return tested_backend().open(self.group, self.store, options);
 }
 
 }  // namespace lockstep::testing

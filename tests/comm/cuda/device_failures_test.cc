@@ -1,4 +1,5 @@
-// What nccl does when a rank is missing, dies, or is told to stop: it ends, in time, and says why.
+// What a backend on devices does when a rank is missing, stopped, dead, or told to end: it ends, in time, and
+// says why.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -6,7 +7,7 @@
 
 #include <thread>
 
-#include "tests/comm/nccl/nccl_support.h"
+#include "tests/comm/cuda/device_support.h"
 
 namespace lockstep::testing {
 namespace {
@@ -24,26 +25,26 @@ void reduce_one_element(comm::Communicator& communicator) {
                                     Purpose::gradient));
 }
 
-TEST(NcclFailures, NameTheRankThatNeverArrives) {
-  LOCKSTEP_NEED_NCCL();
+TEST(DeviceFailures, NameTheRankThatNeverArrives) {
+  LOCKSTEP_NEED_DEVICE();
   const std::vector<RankResult> results = run_ranks(
       2,
       [](Rank& self) {
         if (self.group.rank == 1) return;
-        open_nccl(self, std::chrono::seconds(2));
+        open_device(self, std::chrono::seconds(2));
       },
       kLimit);
   EXPECT_EQ(results[0].exit_code, 1);
   EXPECT_THAT(results[0].message, HasSubstr("rank 1 did not come"));
 }
 
-TEST(NcclFailures, EndAnOperationThatAPeerDoesNotStart) {
-  LOCKSTEP_NEED_NCCL();
+TEST(DeviceFailures, EndAnOperationThatAPeerDoesNotStart) {
+  LOCKSTEP_NEED_DEVICE();
   const std::vector<RankResult> results = run_ranks(
       2,
       [](Rank& self) {
-        const auto communicator = open_nccl(self, kTimeout);
-        if (self.group.rank == 1) std::this_thread::sleep_for(3 * kTimeout);
+        const auto communicator = open_device(self, kTimeout);
+        if (self.group.rank == 1) std::this_thread::sleep_for(kTimeout + std::chrono::seconds(3));
         if (self.group.rank == 0) reduce_one_element(*communicator);
       },
       kLimit);
@@ -52,12 +53,12 @@ TEST(NcclFailures, EndAnOperationThatAPeerDoesNotStart) {
   EXPECT_THAT(results[0].message, HasSubstr("all_reduce"));
 }
 
-TEST(NcclFailures, EndWhenAPeerIsKilled) {
-  LOCKSTEP_NEED_NCCL();
+TEST(DeviceFailures, EndWhenAPeerIsKilled) {
+  LOCKSTEP_NEED_DEVICE();
   const std::vector<RankResult> results = run_ranks(
       2,
       [](Rank& self) {
-        const auto communicator = open_nccl(self, kTimeout);
+        const auto communicator = open_device(self, kTimeout);
         if (self.group.rank == 1) ::kill(::getpid(), SIGKILL);
         reduce_one_element(*communicator);
       },
@@ -67,12 +68,39 @@ TEST(NcclFailures, EndWhenAPeerIsKilled) {
   EXPECT_THAT(results[0].message, HasSubstr("all_reduce"));
 }
 
-TEST(NcclFailures, EndSoonAfterAnAbortFromAnotherThread) {
-  LOCKSTEP_NEED_NCCL();
+// Rank 1 stops itself before the operation, and goes on when rank 0 has given up.
+TEST(DeviceFailures, EndWhenAPeerIsStopped) {
+  LOCKSTEP_NEED_DEVICE();
   const std::vector<RankResult> results = run_ranks(
       2,
       [](Rank& self) {
-        const auto communicator = open_nccl(self, kLimit);
+        const auto communicator = open_device(self, kTimeout);
+        if (self.group.rank == 1) {
+          self.store.set("pid", std::to_string(::getpid()));
+          ::kill(::getpid(), SIGSTOP);
+          return;
+        }
+        const pid_t peer = std::stoi(self.store.get("pid", base::Deadline(kTimeout)));
+        try {
+          reduce_one_element(*communicator);
+        } catch (const std::exception&) {
+          ::kill(peer, SIGCONT);
+          throw;
+        }
+        ::kill(peer, SIGCONT);
+      },
+      kLimit);
+  EXPECT_EQ(results[0].exit_code, 1);
+  EXPECT_EQ(results[0].signal, 0) << "rank 0 hung";
+  EXPECT_THAT(results[0].message, HasSubstr("all_reduce"));
+}
+
+TEST(DeviceFailures, EndSoonAfterAnAbortFromAnotherThread) {
+  LOCKSTEP_NEED_DEVICE();
+  const std::vector<RankResult> results = run_ranks(
+      2,
+      [](Rank& self) {
+        const auto communicator = open_device(self, kLimit);
         if (self.group.rank == 1) {
           std::this_thread::sleep_for(std::chrono::seconds(8));
           communicator->abort("the test is over");

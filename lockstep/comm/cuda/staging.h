@@ -1,6 +1,6 @@
-// Puts buffers where NCCL can use them. Host buffers pass through a pinned buffer and one on the device,
-// copied by the stream in its order, so that nothing waits; outputs that overlap inputs in a way NCCL does
-// not know get device memory of their own.
+// Puts buffers where kernels can use them. Host buffers pass through a pinned buffer and one on the device,
+// copied by the stream in its order, so that nothing waits; outputs that overlap inputs in a way the kernels
+// do not know get device memory of their own.
 //
 // One pair of buffers serves all operations of a communicator: the stream lets only one use it at a time.
 #pragma once
@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "lockstep/comm/communicator.h"
-#include "lockstep/comm/nccl/host_gate.h"
+#include "lockstep/comm/cuda/host_gate.h"
 #include "lockstep/device/cuda/cuda_memory.h"
 
 namespace lockstep::comm {

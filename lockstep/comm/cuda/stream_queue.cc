@@ -1,10 +1,10 @@
-#include "lockstep/comm/nccl/stream_queue.h"
+#include "lockstep/comm/cuda/stream_queue.h"
 
 #include <fmt/format.h>
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/units.h"
-#include "lockstep/comm/nccl/pause.h"
+#include "lockstep/comm/cuda/pause.h"
 
 namespace lockstep::comm {
 namespace {

@@ -1,4 +1,4 @@
-#include "lockstep/comm/nccl/regroup.h"
+#include "lockstep/comm/cuda/regroup.h"
 
 #include <fmt/format.h>
 

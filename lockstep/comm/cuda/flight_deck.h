@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "lockstep/comm/communicator.h"
-#include "lockstep/comm/nccl/host_gate.h"
-#include "lockstep/comm/nccl/nccl_handle.h"
+#include "lockstep/comm/cuda/device_link.h"
+#include "lockstep/comm/cuda/host_gate.h"
 #include "lockstep/comm/operation_board.h"
 #include "lockstep/device/cuda/cuda_stream.h"
 
@@ -26,7 +26,8 @@ struct Flight {
   Completion on_done;
   std::shared_ptr<device::cuda::Event> begin;
   std::shared_ptr<device::cuda::Event> end;
-  measure::Movement movement;  // busy is filled in when it has ended
+  measure::Movement movement;                      // busy and peer wait are filled in when it has ended
+  std::function<base::Nanoseconds()> peer_wait{};  // asked once, then; empty where nobody knows
 
   std::atomic<bool> settled{false};  // set last: after it, nothing below or above changes
   std::exception_ptr error;
@@ -35,15 +36,17 @@ struct Flight {
 class FlightDeck : public std::enable_shared_from_this<FlightDeck> {
  public:
   // The gate is closed before anybody hears of a failure. `board` may be null.
-  FlightDeck(std::shared_ptr<NcclHandle> handle, std::shared_ptr<HostGate> gate, int rank,
+  FlightDeck(std::shared_ptr<DeviceLink> link, std::shared_ptr<HostGate> gate, int rank,
              base::Nanoseconds timeout, std::shared_ptr<OperationBoard> board);
   ~FlightDeck();
 
-  // Shows the operation on the board before it is put on the stream, where NCCL may first have to connect.
+  // Shows the operation on the board before it is put on the stream, where a backend may first have to
+  // connect.
   void announce(const Operation& operation);
   // Takes an operation whose events are recorded. The work keeps the deck alive.
   Work add(std::shared_ptr<Flight> flight);
-  // Settles what has ended, and fails everything in flight when NCCL has failed or the oldest one is late.
+  // Settles what has ended, and fails everything in flight when the link has failed or the oldest one is
+  // late.
   void poll();
   // Returns when the operation has ended; throws what went wrong in it.
   void wait(const Flight& flight);
@@ -60,7 +63,7 @@ class FlightDeck : public std::enable_shared_from_this<FlightDeck> {
   void throw_late(const Flight& flight) const;
   void watch();
 
-  std::shared_ptr<NcclHandle> handle_;
+  std::shared_ptr<DeviceLink> link_;
   std::shared_ptr<HostGate> gate_;
   const int rank_;
   const base::Nanoseconds timeout_;

@@ -1,9 +1,9 @@
-#include "lockstep/comm/nccl/staging.h"
+#include "lockstep/comm/cuda/staging.h"
 
 #include <cstring>
 #include <memory>
 
-#include "lockstep/comm/nccl/nccl_operations.h"
+#include "lockstep/comm/cuda/buffer_use.h"
 #include "lockstep/device/cuda/cuda_error.h"
 
 namespace lockstep::comm {
@@ -29,7 +29,7 @@ bool same(const Buffer& one, const Buffer& other) {
   return one.data == other.data && one.bytes == other.bytes;
 }
 
-// In place, NCCL takes the whole buffer or this rank's own part of it, nothing else.
+// In place, a device backend takes the whole buffer or this rank's own part of it, nothing else.
 bool overlaps_strangely(const Operation& operation, const Group& group) {
   if (!overlap(operation.input, operation.output) || same(operation.input, operation.output)) return false;
   const bool whole_goes_in =

@@ -1,0 +1,46 @@
+// The communicator of ranks that map each other's device memory: kernels of ours, on a CUDA stream.
+//
+// Each rank owns an arena that all others map (arena_layout.h). An operation is one kernel: it copies what
+// others need into the rank's own arena, meets the peers (block.cuh), and reads from theirs. Reductions go in
+// the order of the ranks, so results have the same bits on all ranks and in all runs, the same as backend
+// shm's. Wire bytes are exact (plan.h). peer_wait is measured by the kernel: the time from when it was ready
+// until all had come.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "lockstep/comm/cuda/stream_communicator.h"
+#include "lockstep/comm/p2p/arenas.h"
+#include "lockstep/comm/p2p/p2p_link.h"
+#include "lockstep/comm/p2p/plan.h"
+
+namespace lockstep::comm::p2p {
+
+class P2pCommunicator : public StreamCommunicator {
+ public:
+  // Collective. `process` is this process's own number (PeerFacts).
+  P2pCommunicator(StreamPlace place, std::uint64_t process, base::Deadline deadline);
+  ~P2pCommunicator() override;
+
+  std::string_view link() const override { return "p2p"; }
+
+ protected:
+  void issue(const Operation& operation, Flight& flight) override;
+  measure::Movement movement_of(const Operation& operation) const override;
+  std::unique_ptr<Communicator> open_at(StreamPlace place, base::Deadline deadline) const override;
+
+ private:
+  P2pCommunicator(StreamPlace place, std::uint64_t process, std::shared_ptr<P2pLink> words,
+                  base::Deadline deadline);
+  Plan plan_of(const Operation& operation) const;
+  Task task_for(const Operation& operation, const Plan& plan) const;
+  void copy_alone(const Operation& operation);
+  bool stream_is_idle() noexcept;
+
+  const std::uint64_t process_;
+  std::shared_ptr<P2pLink> words_;
+  Arenas arenas_;
+};
+
+}  // namespace lockstep::comm::p2p
