@@ -13,8 +13,11 @@ at::Tensor row_at(const comm::Buffer& buffer, const at::Tensor& like) {
       buffer.data, {static_cast<std::int64_t>(buffer.count())}, [](void*) {}, options);
 }
 
+// Of a GPU torch wants to know whose memory it is, and nobody's will not do: there all elements share one.
 void leave_empty(at::Tensor tensor) {
-  tensor.set_data(tensor_at(nullptr, tensor));
+  const auto options = tensor.options().requires_grad(false);
+  tensor.set_data(tensor.is_cuda() ? at::empty({1}, options).expand(tensor.sizes())
+                                   : tensor_at(nullptr, tensor));
 }
 
 double sum_over_ranks(comm::Communicator& communicator, measure::StepTimer& timer, double mine) {
