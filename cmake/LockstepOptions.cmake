@@ -35,6 +35,9 @@ set(LOCKSTEP_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-c
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   list(APPEND LOCKSTEP_WARNINGS -Wno-restrict)  # g++ 12 sees an overlap in "text" + std::string where there is none
 endif()
+if(LOCKSTEP_SANITIZER)
+  list(APPEND LOCKSTEP_WARNINGS -Wno-maybe-uninitialized)  # g++ does not follow values through the checks that it adds
+endif()
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
