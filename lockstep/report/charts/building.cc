@@ -163,8 +163,8 @@ Chart bars_over_cells(const Grid& grid, Chart chart, const std::vector<NamedValu
   }
   std::erase_if(chart.series, [](const ChartSeries& series) { return series.points.empty(); });
   if (left_out > 0)
-    chart.note += (chart.note.empty() ? "" : " ") +
-                  fmt::format("The first {} cells; {} more are in the tables.", kMostBars, left_out);
+    chart.note += fmt::format("{}The first {} cells; {} more are in the tables.",
+                              chart.note.empty() ? "" : " ", kMostBars, left_out);
   return chart;
 }
 
