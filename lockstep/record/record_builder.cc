@@ -55,7 +55,7 @@ void add_oversubscription(RunRecord& record, const RunContext& context) {
 }
 
 // Seconds since 1970 of "2026-11-15T21:39:59.206Z".
-std::optional<double> epoch_seconds(const std::string& utc) {
+std::optional<double> unix_seconds(const std::string& utc) {
   std::tm parts{};
   const char* rest = ::strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
   if (rest == nullptr) return std::nullopt;
@@ -71,7 +71,7 @@ std::optional<double> launch_seconds(const RunContext& context, std::span<const 
   for (const Event& event : events) {
     const auto* started = std::get_if<StartedEvent>(&event.body);
     if (started == nullptr || event.rank != 0) continue;
-    const std::optional<double> at = epoch_seconds(started->started_at);
+    const std::optional<double> at = unix_seconds(started->started_at);
     if (!at) return std::nullopt;
     const double launch = *at - event.time - *context.commanded_at;
     return launch >= 0 && launch <= *context.total_seconds ? std::optional(launch) : std::nullopt;
