@@ -49,7 +49,7 @@ int ReportCommand::run(const Invocation& invocation) {
     throw base::UsageError(
         "a report of what? lockstep report STUDY, RUN or FILE; `lockstep runs list` shows runs.");
   complete(output_);
-  ReportSource source = find_report_source(lab::find_store(store_), names_);
+  ReportSource source = find_report_source(lab::find_existing_store(store_), names_);
   report::Source input{source.study ? &*source.study : nullptr, std::move(source.notes),
                        std::move(source.records)};
   write_report(report::build_report(std::move(input), {only_}), output_, invocation.console);

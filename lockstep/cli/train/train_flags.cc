@@ -132,7 +132,7 @@ record::RunSpec requested_spec(const TrainOptions& options) {
   record::RunSpec spec;
   if (!options.spec_file.empty()) spec = record::read_spec_file(options.spec_file);
   for (const Assignment& given : options.by_flag) record::set_field(spec, given.field, given.text, "--");
-  for (const Assignment& given : options.by_set) record::set_field(spec, given.field, given.text, "--set ");
+  for (const Assignment& given : options.by_set) record::set_field(spec, given.field, given.text, "--set: ");
   return spec;
 }
 

@@ -14,6 +14,7 @@
 #include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/train/live_display.h"
 #include "lockstep/cli/train/train_conclusion.h"
+#include "lockstep/cli/train/train_files.h"
 #include "lockstep/cli/train/train_launch.h"
 #include "lockstep/cli/train/watched_worker.h"
 #include "lockstep/cli/train/worker_program.h"
@@ -124,7 +125,7 @@ int train_as_rank(const TrainOptions& options, const TrainPlan& plan, const comm
                   const Console& console) {
   log_identity(identity);
   std::vector<std::string> command = worker_command(plan.spec.engine);
-  require_data(plan.spec);
+  require_inputs(plan.spec);
   if (identity.group.rank == 0) return lead_run(options, plan, identity, std::move(command), console);
   command.insert(command.end(), {"train", "--spec", spec_in_memory(plan.spec)});
   become_worker(std::move(command), environment_of(options, plan, identity));
