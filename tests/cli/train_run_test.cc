@@ -63,8 +63,18 @@ TEST_F(TrainRun, a_rank_that_fails_gives_the_run_its_exit_code_and_is_named) {
   const ProgramRun run = train("--workers 2", "fail");
   EXPECT_EQ(run.exit_code, 3);
   EXPECT_THAT(run.err, HasSubstr("error: the images are upside down"));
-  EXPECT_THAT(run.out, AllOf(HasSubstr("failed"), HasSubstr("rank 1, DataError"), HasSubstr("upside down")));
+  EXPECT_THAT(run.out,
+              AllOf(HasSubstr("failed"), HasSubstr("rank 1, DataError"), Not(HasSubstr("upside down"))));
   EXPECT_EQ(kept_record()["failure"]["rank"], 1);
+  const std::string id = runs().at(0).filename().string();
+  EXPECT_THAT(run_shell(setting() + program() + " runs show " + id).out, HasSubstr("upside down"));
+}
+
+TEST_F(TrainRun, workers_that_share_cores_are_said_to) {
+  const auto cores = std::stoi(run_shell("nproc").out);
+  const ProgramRun crowd = train("--steps 2 --workers " + std::to_string(cores + 1));
+  EXPECT_THAT(crowd.out, HasSubstr("shared by " + std::to_string(cores + 1) + " workers: they take turns"));
+  EXPECT_THAT(train("--steps 2").out, Not(HasSubstr("take turns")));
 }
 
 TEST_F(TrainRun, a_killed_rank_is_told_by_the_launcher) {

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/cli/runs/named_records.h"
@@ -137,7 +139,7 @@ int RunsCommand::show(const Words& ids, const Console& console) const {
   if (spec_) return show_spec(ids.front(), console);
   const lab::RunDirectory run = lab::RunDirectory::open(store(), ids.front());
   const RunRecord record = lab::read_record(run);
-  console.print(json_ ? record::to_json(record).dump(2) + "\n" : summary_of(record, run.path(), console));
+  console.print(json_ ? record::to_json(record).dump(2) + "\n" : summary_of(record, {run.path()}, console));
   return 0;
 }
 
@@ -179,7 +181,7 @@ int RunsCommand::take_out(const Words& names, const Console& console) const {
     return 0;
   }
   measure::write_whole_file(output_, [&text](std::ostream& out) { out << text; });
-  console.note(fmt::format("{} records in {}\n", records.size(), output_.string()));
+  console.note(fmt::format("{} in {}\n", base::counted(std::ssize(records), "record"), output_.string()));
   return 0;
 }
 
@@ -189,7 +191,8 @@ int RunsCommand::take_in(const Words& files, const Console& console) const {
   std::map<lab::Imported, int> counts;
   for (const std::string& file : files)
     for (const RunRecord& record : lab::read_records(file)) ++counts[lab::import_record(lab::find_store(store_), record)];
-  console.print(fmt::format("{} runs imported, {} known already\n", counts[lab::Imported::added],
+  console.print(fmt::format("{} imported, {} known already\n",
+                            base::counted(counts[lab::Imported::added], "run"),
                             counts[lab::Imported::known]));
   return 0;
 }
@@ -197,7 +200,7 @@ int RunsCommand::take_in(const Words& files, const Console& console) const {
 int RunsCommand::reindex(const Words& names, const Console& console) const {
   refuse_names(names, "reindex");
   const std::vector<lab::IndexedRun> runs = lab::RunIndex::rebuild(store()).runs();
-  console.print(fmt::format("{} runs\n", runs.size()));
+  console.print(base::counted(std::ssize(runs), "run") + "\n");
   lab::warn_of_damage(runs);
   return 0;
 }

@@ -17,7 +17,7 @@ void print(const TrainOptions& options, const std::filesystem::path& stored, con
            const Console& console) {
   try {
     console.print(options.json ? record::to_json(record).dump(2) + "\n"
-                               : summary_of(record, stored, console));
+                               : summary_of(record, {stored, true}, console));
   } catch (const ReaderGone&) {
     base::log_debug("the reader of the results is gone");
   }
