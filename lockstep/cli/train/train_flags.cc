@@ -115,7 +115,7 @@ std::vector<Flag> identity_flags(comm::IdentityFlags& identity) {
       {.names = "--master-port",
        .value = "PORT",
        .help = "with --rank: its port",
-       .set = whole_number(identity.master_port, 1)},
+       .set = port(identity.master_port)},
   };
 }
 
