@@ -103,6 +103,13 @@ void await_others(const lab::RunDirectory& run, int world) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
+// Of its own errors the worker has told; of a signal it could not.
+void say_what_the_worker_did_not(const launch::LaunchResult& result, const Console& console) {
+  if (!result.failure || result.failure->kind == "exited") return;
+  const bool interrupted = result.failure->kind == "interrupted";
+  console.note(fmt::format("{}{}\n", interrupted ? "" : "error: ", result.failure->message));
+}
+
 int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Identity& identity,
              std::vector<std::string> command, const Console& console) {
   const base::TimePoint start = base::now();
@@ -115,6 +122,7 @@ int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Ide
                                                     .wind_down = kWindDown,
                                                     .on_tick = [&display] { display.tick(); }});
   display.clear();
+  say_what_the_worker_did_not(result, console);
   await_others(run, plan.processes());
   return conclude_training(options, run, {result, base::now() - start}, console);
 }
