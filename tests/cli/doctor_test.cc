@@ -27,7 +27,7 @@ TEST(Doctor, tries_every_part_and_gives_a_next_step_for_what_is_missing) {
   }
   for (const char* name :
        {"cores", "quota", "memory", "instructions", "shared memory", "loopback", "network namespaces",
-        "local", "shm", "gloo", "mpi", "mpirun", "python torch", "cuda", "mps", "fashion-mnist"})
+        "local", "shm", "gloo", "mpi", "mpirun", "python torch", "cuda", "mps", "mnist", "fashion-mnist", "cifar10", "driving", "images", "folder", "digits", "road", "texture"})
     EXPECT_TRUE(by_name.contains(name)) << name;
   EXPECT_EQ(by_name["shared memory"]["state"], "ok");
   EXPECT_EQ(by_name["loopback"]["state"], "ok");
