@@ -33,8 +33,8 @@ std::vector<std::string> absent_from(const fs::path& directory, const record::Da
 
 Finding examine_files(const record::DataEntry& set) {
   const std::string name(set.name);
-  const std::string next_step = fmt::format("{}; or put its files into {} under LOCKSTEP_DATA.",
-                                            set.how_to_get, set.directory);
+  const std::string next_step =
+      fmt::format("{}; or put its files into {} under LOCKSTEP_DATA.", set.how_to_get, set.directory);
   std::string incomplete;
   for (const data::Place& place : data::places_of(set, std::nullopt)) {
     std::error_code ignored;

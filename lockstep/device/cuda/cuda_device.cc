@@ -24,7 +24,8 @@ std::string why_no_device(cudaError_t result) {
   int version = 0;
   const bool installed = cudaDriverGetVersion(&version) == cudaSuccess && version > 0;
   static_cast<void>(cudaGetLastError());
-  return installed ? "NVIDIA's driver is older than this build's CUDA needs" : "NVIDIA's driver is not installed";
+  return installed ? "NVIDIA's driver is older than this build's CUDA needs"
+                   : "NVIDIA's driver is not installed";
 }
 
 }  // namespace
