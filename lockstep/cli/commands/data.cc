@@ -131,7 +131,8 @@ int DataCommand::run(const Invocation& invocation) {
     require_known("action of `lockstep data`", words_.front(), {"get"});
     return get({words_.begin() + 1, words_.end()}, invocation.console);
   }
-  if (data_dir_ && !std::filesystem::is_directory(*data_dir_))
+  std::error_code ignored;
+  if (data_dir_ && !std::filesystem::is_directory(*data_dir_, ignored))
     throw base::DataError(fmt::format("--data-dir: {} is not a directory. `lockstep data get NAME` makes it.",
                                       data_dir_->string()));
   const std::vector<data::SetDescription> sets = data::describe_all(data_dir_);
