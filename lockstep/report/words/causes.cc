@@ -179,6 +179,28 @@ Sentences causes_of(const GridCell& cell) {
   return sentences;
 }
 
+Sentences thread_growth_of(const GridCell& from, const GridCell& to, const ThreadChange& threads) {
+  const double before = step_of(from), after = step_of(to);
+  if (before <= 0 || after - before < 0.05 * before) return {};
+  const auto computing = [](const GridCell& cell) {
+    return value_of(figure(cell, "forward_seconds")) + value_of(figure(cell, "backward_seconds"));
+  };
+  const auto exposed = [](const GridCell& cell) { return value_of(span_seconds(cell, kSpans[4])); };
+  std::vector<Evidence> rests = {step_evidence(from), step_evidence(to)};
+  for (const GridCell* cell : {&from, &to}) {
+    rests.push_back(evidence("steps.split_seconds.forward + backward", *cell, computing(*cell), "s"));
+    rests.push_back(evidence("steps.split_seconds.exposed_comm", *cell, exposed(*cell), "s"));
+  }
+  return {{"grew-threads",
+           fmt::format("From {} to {} the mean step grew from {} to {}: forward and backward, with {} thread{} a "
+                       "worker instead of {}, from {} to {}; exposed communication from {} to {}.",
+                       from.label, to.label, with_unit(before, "s"), with_unit(after, "s"), threads.many,
+                       threads.many == 1 ? "" : "s", threads.one, with_unit(computing(from), "s"),
+                       with_unit(computing(to), "s"), with_unit(exposed(from), "s"),
+                       with_unit(exposed(to), "s")),
+           rests}};
+}
+
 Sentences growth_of(const GridCell& from, const GridCell& to) {
   const double before = step_of(from), after = step_of(to), growth = after - before;
   if (before <= 0 || growth < 0.05 * before) return {};
