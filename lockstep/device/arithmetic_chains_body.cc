@@ -1,4 +1,5 @@
-// Compiled once per instruction set: LOCKSTEP_ISA names the copy, LOCKSTEP_VECTOR_BYTES is its vectors' width.
+// Compiled once per instruction set: LOCKSTEP_ISA names the copy, LOCKSTEP_VECTOR_BYTES is its vectors'
+// width.
 #include "lockstep/device/arithmetic_chains.h"
 
 namespace lockstep::device::LOCKSTEP_ISA {
@@ -25,14 +26,14 @@ struct Chains {
   }
 };
 
-// The chains start apart, lest the compiler find out that they are the same, and stay far from zero and
-// infinity.
+// The chains start apart from each other and from one, where nothing would change, lest the compiler leave
+// some out; they stay far from zero and infinity.
 template <class Value>
 double run(long rounds) {
   using Vector = typename Chains<Value>::Vector;
   const auto filled = [](double value) { return Vector{} + static_cast<Value>(value); };
   Chains<Value> chains{filled(0.1), filled(0.2), filled(0.3), filled(0.4), filled(0.5),
-                       filled(0.6), filled(0.7), filled(0.8), filled(0.9), filled(1.0)};
+                       filled(0.6), filled(0.7), filled(0.8), filled(0.9), filled(1.1)};
   const Vector factor = filled(0.75);
   const Vector term = filled(0.25);
   for (long round = 0; round < rounds; ++round) chains.advance(factor, term);

@@ -24,7 +24,7 @@ struct StartedEvent {
   std::optional<nlohmann::json> machine;
   std::optional<double> train_flops_per_sample;  // forward and backward
   std::optional<double> peak_flops_per_second;   // of this rank's device
-  std::optional<int> threads;                    // that this rank computes with
+  std::optional<int> threads = {};               // that this rank computes with
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -185,8 +185,8 @@ struct FailedEvent {
   static constexpr const char* kName = "failed";
   std::string kind;
   std::string message;
-  std::optional<std::uint64_t> needed_bytes;  // out_of_memory: by a step
-  std::optional<std::uint64_t> cap_bytes;
+  std::optional<std::uint64_t> needed_bytes = {};  // out_of_memory: by a step
+  std::optional<std::uint64_t> cap_bytes = {};
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {

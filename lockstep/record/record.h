@@ -201,8 +201,8 @@ struct FailureFigures {
   int rank = 0;
   std::string kind;
   std::string message;
-  std::optional<std::uint64_t> needed_bytes;  // out_of_memory: by a step
-  std::optional<std::uint64_t> cap_bytes;
+  std::optional<std::uint64_t> needed_bytes = {};  // out_of_memory: by a step
+  std::optional<std::uint64_t> cap_bytes = {};
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {

@@ -51,7 +51,8 @@ void add_start(RunRecord& record, const RunContext& context, std::span<const Eve
 void add_oversubscription(RunRecord& record, const RunContext& context) {
   const nlohmann::json cores = record.machine.value("cores", nlohmann::json());
   if (context.spec.device == "cuda" || !cores.is_number_integer() || cores.get<std::int64_t>() < 1) return;
-  const std::int64_t needed = context.spec.workers * record.threads.value_or(static_cast<int>(context.spec.threads.value_or(1)));
+  const std::int64_t needed =
+      context.spec.workers * record.threads.value_or(static_cast<int>(context.spec.threads.value_or(1)));
   if (needed > cores.get<std::int64_t>()) record.oversubscribed = true;
 }
 

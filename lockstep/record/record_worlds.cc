@@ -189,7 +189,8 @@ std::optional<FailureFigures> first_failure(std::span<const Event> events) {
     const auto* failed = std::get_if<FailedEvent>(&event.body);
     if (failed == nullptr) continue;
     if (!first || first->kind == "collateral")
-      first = FailureFigures{event.rank, failed->kind, failed->message, failed->needed_bytes, failed->cap_bytes};
+      first =
+          FailureFigures{event.rank, failed->kind, failed->message, failed->needed_bytes, failed->cap_bytes};
     if (first->kind != "collateral") break;
   }
   return first;

@@ -23,7 +23,7 @@ std::string kind_of(const base::Error& error) {
 }
 
 record::FailedEvent event_of(const base::Error& error) {
-  record::FailedEvent event{kind_of(error), error.what(), {}, {}};
+  record::FailedEvent event{kind_of(error), error.what()};
   const auto* memory = dynamic_cast<const measure::OutOfMemory*>(&error);
   if (memory == nullptr || memory->cap_bytes() == 0) return event;  // a device's own error has no figures
   event.needed_bytes = memory->needed_bytes();
@@ -65,7 +65,7 @@ Ending report_failures(EventLog& events, const record::RunSpec& spec, const std:
     write_failure(events, event_of(error));
     throw;
   } catch (const c10::Error& error) {
-    write_failure(events, {"failed", error.what_without_backtrace(), {}, {}});
+    write_failure(events, {"failed", error.what_without_backtrace()});
     throw base::Error(base::ExitCode::run_failed, fmt::format("rank {}: libtorch refused: {}", events.rank(),
                                                               error.what_without_backtrace()));
   }

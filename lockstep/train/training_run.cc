@@ -267,9 +267,7 @@ void TrainingRun::conclude(const Trainer& trainer, const Progress& from, Ending 
     end(record::FailedEvent{
         "interrupted",
         fmt::format("interrupted after step {}; a checkpoint is in {}. Go on with --resume.",
-                    trainer.progress().steps_done, (place_.directory / "checkpoints").string()),
-        {},
-        {}});
+                    trainer.progress().steps_done, (place_.directory / "checkpoints").string())});
     return;
   }
   record::FinishedEvent finished;
