@@ -3,10 +3,9 @@
 #include <ATen/ATen.h>
 #include <torch/version.h>
 
-#include <algorithm>
 #include <chrono>
 
-#include "lockstep/base/clock.h"
+#include "lockstep/device/arithmetic_peak.h"
 #include "lockstep/device/machine_facts.h"
 #include "lockstep/models/describe.h"
 #include "lockstep/record/catalogue_models.h"
@@ -46,20 +45,7 @@ std::optional<double> train_flops_per_sample(const record::RunSpec& spec, int cl
 }  // namespace
 
 double measure_peak_flops(const Placement& placement) {
-  constexpr std::int64_t kSide = 384;
-  constexpr int kTries = 5;
-  const auto options = at::TensorOptions().dtype(placement.type).device(placement.device);
-  const at::Tensor left = at::ones({kSide, kSide}, options);
-  const at::Tensor right = at::ones({kSide, kSide}, options);
-  at::Tensor product = at::mm(left, right);
-  double best = 0;
-  for (int attempt = 0; attempt < kTries; ++attempt) {
-    const base::TimePoint began = base::now();
-    at::mm_out(product, left, right);
-    const double seconds = base::to_seconds(base::now() - began);
-    best = std::max(best, 2.0 * kSide * kSide * kSide / seconds);
-  }
-  return best;
+  return device::arithmetic_peak(at::get_num_threads(), static_cast<int>(at::elementSize(placement.type)));
 }
 
 record::StartedEvent started_event(const record::RunSpec& spec, int classes, const Placement& placement) {
@@ -73,6 +59,7 @@ record::StartedEvent started_event(const record::RunSpec& spec, int classes, con
   event.started_at = utc_now();
   event.machine = machine_json();
   event.train_flops_per_sample = train_flops_per_sample(spec, classes, placement);
+  event.threads = at::get_num_threads();
   if (placement.device.is_cpu()) event.peak_flops_per_second = measure_peak_flops(placement);
   return event;
 }

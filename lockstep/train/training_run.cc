@@ -232,7 +232,7 @@ Ending TrainingRun::train() {
   utilisation_.start();
   const Ending ending = run_to_the_end(trainer);
   utilisation_.stop();
-  conclude(trainer, ending);
+  conclude(trainer, from, ending);
   return ending;
 }
 
@@ -255,7 +255,8 @@ void TrainingRun::stop_communicating() noexcept {
   }
 }
 
-void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
+// A checkpoint brings the time of earlier runs along; the record tells this run's.
+void TrainingRun::conclude(const Trainer& trainer, const Progress& from, Ending ending) {
   warn_about_other(trainer);
   report_memory();  // whole tensors, which are needed from here on, are not what training took
   strategy_->settle();
@@ -271,8 +272,8 @@ void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
   }
   record::FinishedEvent finished;
   finished.wall_seconds.load = load_seconds_;
-  finished.wall_seconds.train = trainer.progress().train_seconds;
-  finished.wall_seconds.validate = trainer.progress().validate_seconds;
+  finished.wall_seconds.train = trainer.progress().train_seconds - from.train_seconds;
+  finished.wall_seconds.validate = trainer.progress().validate_seconds - from.validate_seconds;
   finished.target = trainer.target();
   end(finished);
 }
