@@ -205,12 +205,14 @@ std::int64_t measured_steps(const GridCell& cell) {
 std::optional<double> needed_bytes(const GridCell& cell) {
   const RunRecord* run = out_of_memory(cell);
   if (run == nullptr || !run->failure) return std::nullopt;
-  return bytes_after(run->failure->message, "needs about ");
+  if (run->failure->needed_bytes) return static_cast<double>(*run->failure->needed_bytes);
+  return bytes_after(run->failure->message, "needs about ");  // of a record that has it in words alone
 }
 
 std::optional<double> cap_of_failure(const GridCell& cell) {
   const RunRecord* run = out_of_memory(cell);
   if (run == nullptr) return std::nullopt;
+  if (run->failure && run->failure->cap_bytes) return static_cast<double>(*run->failure->cap_bytes);
   if (run->memory && run->memory->cap_bytes) return static_cast<double>(*run->memory->cap_bytes);
   if (run->spec.is_object() && run->spec.contains("device_memory") && run->spec["device_memory"].is_number())
     return run->spec["device_memory"].get<double>();

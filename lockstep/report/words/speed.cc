@@ -217,7 +217,7 @@ void add_families(Sentences& sentences, const std::vector<ScalingFamily>& famili
 }  // namespace
 
 Sentences speed_words(const Subject& subject) {
-  Sentences sentences;
+  Sentences sentences = failure_words(subject);
   const std::vector<ScalingFamily> families = scaling_families(subject.grid);
   for (const predict::Scaling scaling : {predict::Scaling::weak, predict::Scaling::strong})
     add_families(sentences, families, scaling);
