@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/printable.h"
 #include "lockstep/cli/commands/backends.h"
 #include "lockstep/cli/commands/bench.h"
 #include "lockstep/cli/commands/compare.h"
@@ -42,8 +43,9 @@ int run_line(const ParsedLine& line, const Commands& commands, const std::vector
   return line.command->run({console, arguments});
 }
 
+// Messages quote what was typed and what files hold, which may be anything.
 void print_error(const std::string& message, const Console& console) {
-  console.note(console.styled_note("error:", Tone::bad) + " " + message + "\n");
+  console.note(console.styled_note("error:", Tone::bad) + " " + base::printable(message) + "\n");
 }
 
 int run_checked(const std::vector<std::string>& arguments, Console& console) {

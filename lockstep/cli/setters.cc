@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string_view>
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
@@ -23,10 +24,20 @@ Number parse_number(const std::string& typed, const char* what) {
   return value;
 }
 
-int parse_whole_number(const std::string& typed, int least) {
-  const int value = parse_number<int>(typed, "a whole number");
-  if (value < least)
-    throw base::UsageError(fmt::format("{} is too small: at least {} is needed.", value, least));
+// Digits, however many: what no integer of ours holds is a whole number all the same.
+bool is_whole_number(std::string_view typed) {
+  if (typed.starts_with('-')) typed.remove_prefix(1);
+  return !typed.empty() && typed.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+int parse_whole_number(const std::string& typed, const WholeRange& range) {
+  if (!is_whole_number(typed)) throw base::UsageError(fmt::format("'{}' is not a whole number.", typed));
+  int value = typed.starts_with('-') ? std::numeric_limits<int>::min() : std::numeric_limits<int>::max();
+  const bool held = std::from_chars(typed.data(), typed.data() + typed.size(), value).ec == std::errc();
+  if (value < range.least)
+    throw base::UsageError(fmt::format("{} is too small: at least {} is needed.", typed, range.least));
+  if (value > range.most || !held)
+    throw base::UsageError(fmt::format("{} is too large: at most {} is possible.", typed, range.most));
   return value;
 }
 
@@ -48,11 +59,14 @@ Setter path(std::filesystem::path& target) {
   };
 }
 
-Setter whole_number(int& target, int least) {
-  return [&target, least](const std::string& typed) { target = parse_whole_number(typed, least); };
+Setter whole_number(int& target, WholeRange range) {
+  return [&target, range](const std::string& typed) { target = parse_whole_number(typed, range); };
 }
-Setter whole_number(std::optional<int>& target, int least) {
-  return [&target, least](const std::string& typed) { target = parse_whole_number(typed, least); };
+Setter whole_number(std::optional<int>& target, WholeRange range) {
+  return [&target, range](const std::string& typed) { target = parse_whole_number(typed, range); };
+}
+Setter port(std::optional<int>& target) {
+  return whole_number(target, {1, 65535});
 }
 
 Setter zero_or_one(bool& target) {
@@ -88,8 +102,10 @@ Setter duration(base::Nanoseconds& target) {
 Setter one_of(std::string& target, std::vector<std::string> known) {
   return [&target, known = std::move(known)](const std::string& typed) {
     if (std::find(known.begin(), known.end(), typed) == known.end())
-      throw base::UsageError(fmt::format("'{}' is none of {}.{}", typed, base::join(known, ", "),
-                                         base::suggestion(typed, known)));
+      throw base::UsageError(known.size() == 1
+                                 ? fmt::format("'{}' is unknown: there is only {}.", typed, known.front())
+                                 : fmt::format("'{}' is none of {}.{}", typed, base::join(known, ", "),
+                                               base::suggestion(typed, known)));
     target = typed;
   };
 }

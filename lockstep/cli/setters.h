@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,9 +17,15 @@ Setter turn_on(bool& target);
 Setter text(std::string& target);
 Setter text(std::optional<std::string>& target);
 Setter path(std::filesystem::path& target);
-// Whole numbers from `least` on.
-Setter whole_number(int& target, int least);
-Setter whole_number(std::optional<int>& target, int least);
+// What a whole number may be.
+struct WholeRange {
+  WholeRange(int from, int to = std::numeric_limits<int>::max()) : least(from), most(to) {}
+  int least;
+  int most;
+};
+Setter whole_number(int& target, WholeRange range);
+Setter whole_number(std::optional<int>& target, WholeRange range);
+Setter port(std::optional<int>& target);
 Setter zero_or_one(bool& target);
 Setter number(double& target);
 Setter bytes(std::uint64_t& target);

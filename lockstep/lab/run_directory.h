@@ -10,8 +10,12 @@
 
 namespace lockstep::lab {
 
-// --store where given, else LOCKSTEP_STORE, else the XDG data directory's lockstep.
+// --store where given, else LOCKSTEP_STORE, else the XDG data directory's lockstep. It need not exist yet.
+// Throws ConfigError when it is something else than a directory.
 std::filesystem::path find_store(const std::optional<std::filesystem::path>& given);
+// The same for those who only read: one that is named must exist. The default one need not, as before the
+// first run.
+std::filesystem::path find_existing_store(const std::optional<std::filesystem::path>& given);
 
 // "20260102T030405.678Z-1a2b3c4d-9f8e": UTC time, the beginning of the spec's hash, random digits. Ids sort
 // by time.

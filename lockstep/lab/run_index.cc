@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -82,6 +83,12 @@ std::string stamp_of(const fs::path& record_file) {
   return fmt::format("{}:{}.{:09}", facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
 }
 
+bool can_be_written(const fs::path& store) {
+  const fs::path file = index_file(store);
+  const bool file_is_writable = ::access(file.c_str(), F_OK) != 0 || ::access(file.c_str(), W_OK) == 0;
+  return file_is_writable && ::access(store.c_str(), W_OK | X_OK) == 0;
+}
+
 IndexedRun without_record(const ListedRun& listed) {
   IndexedRun run;
   run.id = listed.directory.id();
@@ -157,8 +164,13 @@ RunIndex RunIndex::open(const fs::path& store) {
   try {
     return follow(index_file(store), store);
   } catch (const SqliteError& error) {
-    base::log_warning("the index " + index_file(store).string() + " cannot be used (" + error.what() +
-                      "); the runs' directories are read instead. Next step: lockstep runs reindex.");
+    const std::string what = "the index " + index_file(store).string() + " cannot be used (" + error.what() +
+                             "); the runs' directories are read instead.";
+    // Nobody who may only read a store is asked to mend it.
+    if (can_be_written(store))
+      base::log_warning(what + " Next step: lockstep runs reindex.");
+    else
+      base::log_debug(what);
     return follow({}, store);
   }
 }

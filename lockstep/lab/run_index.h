@@ -33,7 +33,7 @@ struct IndexedRun {
 class RunIndex {
  public:
   // Brings the index up to the directories. Where it cannot be written, or is damaged beyond repair, the same
-  // answers come from the directories alone, more slowly.
+  // answers come from the directories alone, more slowly; a damaged one is warned of.
   static RunIndex open(const std::filesystem::path& store);
   // Throws away what there is and reads every directory. Throws StoreError when it cannot be written.
   static RunIndex rebuild(const std::filesystem::path& store);

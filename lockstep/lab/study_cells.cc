@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lockstep/base/error.h"
+#include "lockstep/lab/study_settings.h"
 
 namespace lockstep::lab {
 namespace {
@@ -39,8 +40,7 @@ std::string name_of(const std::vector<AxisPoint>& point) {
 }
 
 void apply(record::RunSpec& spec, const std::vector<FieldSetting>& settings) {
-  for (const FieldSetting& setting : settings)
-    record::set_field(spec, setting.field, setting.text, setting.place);
+  for (const FieldSetting& setting : settings) set_from(spec, setting);
 }
 
 Cell make_cell(const Study& study, const Choice& choice) {

@@ -11,6 +11,7 @@
 #include "lockstep/base/text.h"
 #include "lockstep/lab/study_cells.h"
 #include "lockstep/lab/study_sections.h"
+#include "lockstep/lab/study_settings.h"
 #include "lockstep/lab/study_views.h"
 #include "lockstep/record/catalogue_data.h"
 #include "lockstep/record/catalogue_models.h"
@@ -142,23 +143,8 @@ void read_quick(Study& study, const YamlValue& map) {
   if (const auto stand_ins = map.find("stand_ins")) read_stand_ins(study, *stand_ins, true);
 }
 
-// --set: repeats, the values of an axis, or a field of the base.
-void take_setting(Study& study, const FieldSetting& setting) {
-  if (setting.field == "repeats") {
-    study.repeats = read_repeats(YamlValue(YAML::Node(setting.text), base::trim(setting.place)));
-    return;
-  }
-  const auto axis = std::find_if(study.axes.begin(), study.axes.end(),
-                                 [&](const Axis& a) { return a.name == setting.field; });
-  if (axis != study.axes.end())
-    *axis = with_values(*axis, setting);
-  else
-    study.base_fields.push_back(setting);
-}
-
 void set_base(Study& study) {
-  for (const FieldSetting& setting : study.base_fields)
-    record::set_field(study.base, setting.field, setting.text, setting.place);
+  for (const FieldSetting& setting : study.base_fields) set_from(study.base, setting);
 }
 
 Study read_all(const YamlValue& root, const StudyChoice& choice) {

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <iterator>
+
+#include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
 
@@ -50,10 +53,11 @@ bool is_answer(const EarlierRun& run) {
 void require_choice(const StudyPlan& plan, const StudyOptions& options, const EarlierRuns& earlier) {
   if (options.resume || options.fresh || earlier.of_this_version.empty()) return;
   throw base::ConfigError(
-      fmt::format("study {} has {} runs in {} already. Next step: --resume goes on with what is missing, "
+      fmt::format("study {} has {} in {} already. Next step: --resume goes on with what is missing, "
                   "--fresh removes them "
                   "and begins anew.",
-                  plan.study.id(), earlier.of_this_version.size(), options.store.string()));
+                  plan.study.id(), base::counted(std::ssize(earlier.of_this_version), "run"),
+                  options.store.string()));
 }
 
 // Takes over what has ended; what has not, or is to be done anew, leaves the store.
@@ -143,11 +147,9 @@ class Sitting {
     for (std::size_t cell = 0; cell < plan_.cells.size(); ++cell) {
       CellEnd end = state_.end_of(cell);
       if (!end.ended())
-        end.text =
-            outcome_.end == StudyOutcome::End::budget
-                ? fmt::format("{} of {} repeats: the study's budget is spent", state_.done(cell),
-                              plan_.study.repeats.least)
-                : fmt::format("{} of {} repeats: interrupted", state_.done(cell), plan_.study.repeats.least);
+        end.text = fmt::format(
+            "{} of {}: {}", state_.done(cell), base::counted(plan_.study.repeats.least, "repeat"),
+            outcome_.end == StudyOutcome::End::budget ? "the study's budget is spent" : "interrupted");
       outcome_.cells.push_back(end);
       outcome_.repeats.push_back(state_.done(cell));
     }

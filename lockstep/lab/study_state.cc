@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/sha256.h"
 #include "lockstep/base/units.h"
 #include "lockstep/lab/repeat_interval.h"
@@ -16,10 +17,6 @@ namespace {
 std::optional<double> figure_of(const record::RunRecord& record, const std::string& name) {
   const RunFigure* figure = find_run_figure(name);
   return figure == nullptr ? std::nullopt : figure->of(record);
-}
-
-std::string times(int count) {
-  return count == 1 ? "1 repeat" : fmt::format("{} repeats", count);
 }
 
 }  // namespace
@@ -70,12 +67,12 @@ CellEnd StudyState::end_of(std::size_t cell) const {
   const std::optional<double> width = half_width(cell);
   const std::string spread = width ? fmt::format(", interval ±{:.1f} %", 100 * *width) : "";
   if (count >= study.repeats.least && study.interval && width && *width <= study.interval->relative)
-    return {EndKind::interval_reached, fmt::format("{}{}: within the goal of {:.0f} %", times(count), spread,
+    return {EndKind::interval_reached, fmt::format("{}{}: within the goal of {:.0f} %", base::counted(count, "repeat"), spread,
                                                    100 * study.interval->relative)};
   if (count >= study.repeats.most)
-    return {EndKind::repeats_done, fmt::format("{}{}{}", count == 1 ? "" : "all ", times(count), spread)};
+    return {EndKind::repeats_done, fmt::format("{}{}{}", count == 1 ? "" : "all ", base::counted(count, "repeat"), spread)};
   if (count > 0 && study.cell_budget && seconds_spent(cell) >= base::to_seconds(*study.cell_budget))
-    return {EndKind::budget_spent, fmt::format("{}{}: its budget of {} is spent", times(count), spread,
+    return {EndKind::budget_spent, fmt::format("{}{}: its budget of {} is spent", base::counted(count, "repeat"), spread,
                                                base::format_duration(*study.cell_budget))};
   return ladder_end(cell);
 }

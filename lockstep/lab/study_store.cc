@@ -12,6 +12,7 @@
 #include "lockstep/lab/conclude.h"
 #include "lockstep/lab/run_index.h"
 #include "lockstep/lab/study_parse.h"
+#include "lockstep/lab/study_settings.h"
 
 namespace lockstep::lab {
 namespace {
@@ -37,7 +38,7 @@ Json json_of(const StudyChoice& choice) {
 StudyChoice choice_of(const Json& json) {
   StudyChoice choice;
   choice.quick = json.at("quick");
-  for (const Json& set : json.at("sets")) choice.sets.push_back({set.at("field"), set.at("text"), "--set "});
+  for (const Json& set : json.at("sets")) choice.sets.push_back({set.at("field"), set.at("text"), kSetPlace});
   return choice;
 }
 

@@ -24,6 +24,8 @@ constexpr Nanoseconds kVerdictWait = std::chrono::milliseconds(800);
 constexpr Nanoseconds kLastOutputWait = std::chrono::milliseconds(500);
 // For a reader that does not read, once the run has failed.
 constexpr Nanoseconds kFailedDeliveryWait = std::chrono::seconds(5);
+// For the same reader, when whoever interrupts the run is impatient.
+constexpr Nanoseconds kHurriedDeliveryWait = std::chrono::milliseconds(200);
 
 }  // namespace
 
@@ -171,10 +173,15 @@ void Supervisor::deliver_rest_of_output() {
   parts_.pump.close_streams();
 }
 
-// As long as the reader likes when all is well; a failed run does not wait for it.
+// As long as the reader likes when all is well; a failed run does not wait for it, and one that was
+// interrupted twice hardly: a reader that reads still gets the last word.
 void Supervisor::deliver_own_words() {
-  const Deadline deadline(cause_ ? kFailedDeliveryWait : Nanoseconds::max());
-  while (!parts_.pump.drained() && !deadline.passed() && !interrupted_again_) wait_for_output(deadline);
+  const bool in_a_hurry = interrupted_again_;
+  const Deadline deadline(in_a_hurry ? kHurriedDeliveryWait
+                          : cause_   ? kFailedDeliveryWait
+                                     : Nanoseconds::max());
+  while (!parts_.pump.drained() && !deadline.passed() && (in_a_hurry || !interrupted_again_))
+    wait_for_output(deadline);
 }
 
 }  // namespace lockstep::launch

@@ -31,8 +31,7 @@ std::string describe(const BytesByUse& by_use) {
   throw OutOfMemory(
       in_use + bytes, cap_bytes,
       fmt::format(
-          "out of memory: {} more for {} do not fit into this worker's {}; {} are in use ({}). Use a smaller "
-          "batch per worker (--batch-size), accumulate gradients, or raise --device-memory.",
+          "out of memory: {} more for {} do not fit into this worker's {}; {} are in use ({}).",
           base::format_bytes(bytes), name_of(use), base::format_bytes(cap_bytes), base::format_bytes(in_use),
           describe(by_use)));
 }

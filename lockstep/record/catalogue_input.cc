@@ -12,6 +12,10 @@
 namespace lockstep::record {
 namespace {
 
+// No width, depth or count of heads is larger; models/options.cc refuses it too, for those who build a model
+// without a spec.
+constexpr double kMostOfOption = 1'000'000;
+
 const ModelOption* find_option(const ModelEntry& model, std::string_view name) {
   return find_entry(model.options, name);
 }
@@ -32,13 +36,12 @@ std::optional<Problem> option_problem(const RunSpec& spec, const std::string& na
                    fmt::format("model {} has no such option", spec.model),
                    base::nearest(name, names).value_or(base::join(names, ", "))};
   }
-  if (value != std::floor(value) || value < option->least) {
-    const double near = std::max(option->least, std::round(value));
-    return Problem{"model_options", option_text(name, value),
-                   fmt::format("it must be a whole number, at least {}", option->least),
-                   option_text(name, near)};
-  }
-  return std::nullopt;
+  if (value == std::floor(value) && value >= option->least && value <= kMostOfOption) return std::nullopt;
+  const double near = std::clamp(std::round(value), option->least, kMostOfOption);
+  return Problem{
+      "model_options", option_text(name, value),
+      fmt::format("it must be a whole number, at least {} and at most {:.0f}", option->least, kMostOfOption),
+      option_text(name, near)};
 }
 
 std::optional<Problem> heads_problem(const RunSpec& spec) {

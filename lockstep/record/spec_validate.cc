@@ -69,10 +69,15 @@ std::optional<Problem> validation_feeds_target(const RunSpec& spec) {
   return Problem{"validate_every", "0", "the target is measured on validation data", "validate_every 1"};
 }
 
+// A label is one number, and what a model says of it is one for each class: their difference means nothing.
 std::optional<Problem> loss_fits_data(const RunSpec& spec) {
   const bool labels = data_entry(spec.data).task == Task::classification;
-  if (spec.loss != "cross-entropy" || labels) return std::nullopt;
-  return Problem{"loss", spec.loss, fmt::format("data {} has no labels", spec.data), "loss mse"};
+  if (spec.loss == "cross-entropy" && !labels)
+    return Problem{"loss", spec.loss, fmt::format("data {} has no labels", spec.data), "loss mse"};
+  if (spec.loss == "mse" && labels)
+    return Problem{"loss", spec.loss, fmt::format("data {} has labels, not values to come near", spec.data),
+                   "loss cross-entropy"};
+  return std::nullopt;
 }
 
 // Replicas are made anew from the first one every step.

@@ -29,7 +29,7 @@ void check_names(const std::vector<std::string>& only) {
     if (!contains(known, name)) known.push_back(name);
   for (const std::string& name : only)
     if (!contains(known, name))
-      throw base::ConfigError(fmt::format("there is no table or chart '{}'.{} There are: {}.", name,
+      throw base::UsageError(fmt::format("there is no table or chart '{}'.{} There are: {}.", name,
                                           base::suggestion(name, known), base::join(known, ", ")));
 }
 

@@ -136,7 +136,7 @@ bool fits(const record::RunSpec& spec, std::uint64_t cap_bytes) {
 }
 
 // The first of each kind that fits by the estimate.
-std::string cure_text(const record::RunSpec& spec, std::uint64_t cap_bytes) {
+std::vector<std::string> cures_that_fit(const record::RunSpec& spec, std::uint64_t cap_bytes) {
   std::vector<std::string> texts;
   std::set<CureKind> had;
   for (const Cure& cure : cures_of(spec)) {
@@ -144,8 +144,44 @@ std::string cure_text(const record::RunSpec& spec, std::uint64_t cap_bytes) {
     had.insert(cure.kind);
     texts.push_back(cure.text);
   }
-  if (texts.empty()) texts.emplace_back("--strategy zero3 on more workers, or a smaller model");
-  return base::join(texts, "; ");
+  return texts;
+}
+
+// What one sample on each worker needs: less than that no batch can.
+MemoryNeed least_need(record::RunSpec spec) {
+  spec.global_batch.reset();
+  spec.batch_size = 1;
+  spec.accumulate = 1;
+  return estimated_need(spec);
+}
+
+// A cap that a batch of one fits into, as --device-memory takes it: the formulas are within 5 %.
+std::string least_cap(std::uint64_t least_bytes) {
+  constexpr std::uint64_t kKibibyte = 1024;
+  return fmt::format("{}KiB", (least_bytes + least_bytes / 20 + kKibibyte - 1) / kKibibyte);
+}
+
+std::string no_batch_fits(const record::RunSpec& spec, std::uint64_t cap_bytes, const MemoryNeed& least) {
+  std::vector<std::string> ways = cures_that_fit(spec, cap_bytes);
+  ways.push_back(fmt::format("--device-memory {} for a batch of 1", least_cap(least.total())));
+  ways.emplace_back("a smaller model");
+  return fmt::format(
+      "No batch fits: one sample needs about {}, of them {} for parameters, gradients and optimiser state. "
+      "What would help: {}.",
+      base::format_bytes(least.total()), base::format_bytes(least.model_state()), base::join(ways, "; "));
+}
+
+std::string smaller_batches_fit(const record::RunSpec& spec, std::uint64_t cap_bytes) {
+  std::vector<std::string> ways = cures_that_fit(spec, cap_bytes);
+  ways.emplace_back("a smaller batch per worker (--batch-size)");
+  ways.emplace_back("a higher cap (--device-memory)");
+  return fmt::format("The cheapest cures: {}. `lockstep fit` tries them.", base::join(ways, "; "));
+}
+
+std::string way_out(const record::RunSpec& spec, std::uint64_t cap_bytes) {
+  const MemoryNeed least = least_need(spec);
+  return least.total() > cap_bytes ? no_batch_fits(spec, cap_bytes, least)
+                                   : smaller_batches_fit(spec, cap_bytes);
 }
 
 bool can_be_estimated(const record::RunSpec& spec) {
@@ -167,14 +203,17 @@ MemoryNeed estimated_need(const record::RunSpec& spec) {
 }
 
 measure::OutOfMemory with_cures(const measure::OutOfMemory& refusal, const record::RunSpec& spec) {
-  if (!can_be_estimated(spec) || refusal.cap_bytes() == 0) return refusal;
-  const MemoryNeed need = estimated_need(spec);
-  const std::uint64_t needed = std::max(need.total(), refusal.needed_bytes());
+  if (refusal.cap_bytes() == 0) return refusal;
+  if (!can_be_estimated(spec))
+    return {refusal.needed_bytes(), refusal.cap_bytes(),
+            fmt::format("{} Use a smaller batch per worker (--batch-size), accumulate gradients "
+                        "(--accumulate), or raise --device-memory.",
+                        refusal.what())};
+  const std::uint64_t needed = std::max(estimated_need(spec).total(), refusal.needed_bytes());
   return {needed, refusal.cap_bytes(),
-          fmt::format("{} A step needs about {}, and the cap is {}. The cheapest cures: {}. `lockstep fit` "
-                      "tries them.",
-                      refusal.what(), base::format_bytes(needed), base::format_bytes(refusal.cap_bytes()),
-                      cure_text(spec, refusal.cap_bytes()))};
+          fmt::format("{} A step needs about {}, and the cap is {}. {}", refusal.what(),
+                      base::format_bytes(needed), base::format_bytes(refusal.cap_bytes()),
+                      way_out(spec, refusal.cap_bytes()))};
 }
 
 }  // namespace lockstep::train

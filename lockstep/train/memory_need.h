@@ -27,7 +27,8 @@ struct MemoryNeed {
 // where the model cannot be recomputed.
 MemoryNeed estimated_need(const record::RunSpec& spec);
 
-// The refusal again, with what the step needs and the cheapest cures by name.
+// The refusal again, with what the step needs and what would help by name; where not even one sample fits,
+// with the least cap that would do.
 measure::OutOfMemory with_cures(const measure::OutOfMemory& refusal, const record::RunSpec& spec);
 
 }  // namespace lockstep::train

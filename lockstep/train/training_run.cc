@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
 #include "lockstep/models/weights.h"
@@ -197,9 +198,8 @@ void TrainingRun::warn_if_nothing_is_left(const Progress& from) {
   const bool all_steps = spec_.steps && from.steps_done > 0 && from.steps_done >= *spec_.steps;
   if ((all_epochs || all_steps) && session_.group().rank == 0)
     warn(fmt::format(
-        "nothing is left to train: the checkpoint has {} steps and {} epochs already. Give more --epochs or "
-        "--steps.",
-        from.steps_done, epochs));
+        "nothing is left to train: the checkpoint has {} and {} already. Give more --epochs or --steps.",
+        base::counted(from.steps_done, "step"), base::counted(epochs, "epoch")));
 }
 
 void TrainingRun::announce() {

@@ -122,6 +122,9 @@ TEST(Bench, a_full_disk_is_an_error_and_a_closed_pipe_is_not) {
   const ProgramRun full = run_lockstep("bench allreduce --workers 2 -b 1K -e 1K -n 5 > /dev/full");
   EXPECT_EQ(full.exit_code, 1);
   EXPECT_THAT(full.err, HasSubstr("No space left on device"));
+  const ProgramRun file = run_lockstep("bench allreduce --workers 2 -b 1K -e 1K -n 5 --json-file /dev/full");
+  EXPECT_EQ(file.exit_code, 1);
+  EXPECT_THAT(file.err, HasSubstr("cannot write /dev/full: No space left on device"));
   const ProgramRun closed = run_shell(program() + " bench allreduce --workers 2 -b 1K -e 1K -n 5 | true");
   EXPECT_EQ(closed.err, "");
 }
@@ -136,8 +139,10 @@ TEST(Bench, refuses_what_cannot_be_run_with_the_reason) {
       {"allreduce -i 0", 2, "--step: a step of nothing"},
       {"allreduce --root 1", 2, "--root is for collectives that have one"},
       {"broadcast --op max", 2, "--op is for collectives that reduce"},
-      {"allreduce --log-dir /dev/null/x", 3, "logs cannot be kept in /dev/null/x"},
-      {"allreduce --json-file /dev/null/x", 3, "no file can be written there"},
+      {"allreduce --log-dir /dev/null/x", 1, "logs cannot be kept in /dev/null/x"},
+      {"allreduce --json-file /dev/null/x", 1, "no file can be written there"},
+      {"allreduce --iterations 100000000000", 2, "too large: at most 2147483647"},
+      {"allreduce --rank 0 --world 1 --master-port 99999", 2, "--master-port: 99999 is too large: at most 65535"},
   };
   for (const auto& [line, code, expected] : refusals) {
     const ProgramRun run = run_lockstep(std::string("bench ") + line);

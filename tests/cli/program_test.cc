@@ -68,7 +68,7 @@ TEST(Program, mistakes_in_the_line_exit_with_2_one_message_and_a_suggestion) {
       {"bench allreduce -b 2M -e 1M", "is above"},
       {"bench", "which collective?"},
       {"bench allreduce --color blue", "none of auto, always, never"},
-      {"completion zsh", "none of bash"},
+      {"completion zsh", "'zsh' is unknown: there is only bash."},
       {"backends surplus", "does not know what to do with 'surplus'"},
   };
   for (const auto& [line, expected] : mistakes) {

@@ -24,6 +24,7 @@ class ReportProgram : public ::testing::Test {
   ReportProgram() {
     std::string pattern = (fs::temp_directory_path() / "lockstep-report-XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
+    fs::create_directory(folder_ / "store");
   }
   ~ReportProgram() override {
     std::error_code ignored;
@@ -86,6 +87,13 @@ TEST_F(ReportProgram, SaysThatThereIsNoSuchStudyRunOrFile) {
   EXPECT_THAT(run.err, HasSubstr("there is no study, run or file 'batch-scalign'"));
 }
 
+TEST_F(ReportProgram, SaysThatTheStoreDoesNotExist) {
+  fs::remove(folder_ / "store");
+  const ProgramRun run = report("batch-scaling");
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, HasSubstr("store does not exist"));
+}
+
 TEST_F(ReportProgram, SaysThatAFileIsNoRecord) {
   std::ofstream(folder_ / "bad.json") << "{\"schema\": 99}";
   EXPECT_THAT(report((folder_ / "bad.json").string()).err, HasSubstr("bad.json"));
@@ -105,7 +113,7 @@ TEST_F(ReportProgram, SaysThatItCannotWriteThere) {
 TEST_F(ReportProgram, RefusesAnUnknownTableWithASuggestion) {
   const std::string records = write("records.json", two_runs());
   const ProgramRun run = report(records + " --only scalling");
-  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, AllOf(HasSubstr("scalling"), HasSubstr("Did you mean 'scaling'")));
 }
 

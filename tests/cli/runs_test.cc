@@ -1,4 +1,6 @@
 // `lockstep runs`, `lockstep models` and `lockstep data` through the program.
+#include <fstream>
+
 #include "tests/cli/train_harness.h"
 
 namespace lockstep::testing {
@@ -28,6 +30,45 @@ TEST_F(Runs, list_says_what_ran_and_how_it_ended) {
   ASSERT_EQ(json.size(), 2u);
   EXPECT_EQ(json[0]["status"], "finished");
   EXPECT_EQ(json[0]["workers"], 2);
+}
+
+TEST_F(Runs, a_study_that_no_run_is_of_is_named_with_those_there_are) {
+  train("");
+  const ProgramRun none = lockstep("runs list --study nosuch");
+  EXPECT_EQ(none.exit_code, 3);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("is of a study 'nosuch'"), HasSubstr("None is of any study.")));
+  std::ofstream(store / "grid.yaml") << "name: grid\ntitle: T\nquestion: Q?\nbase: {data: digits, steps: 2}\n";
+  ASSERT_EQ(lockstep("study '" + (store / "grid.yaml").string() + "' --progress none").exit_code, 0);
+  const ProgramRun other = lockstep("runs list --study gird");
+  EXPECT_THAT(other.err, AllOf(HasSubstr("Did you mean 'grid'?"), HasSubstr("Its studies are: grid.")));
+  EXPECT_EQ(lockstep("runs rm --study nosuch").exit_code, 3);
+}
+
+TEST_F(Runs, a_store_that_is_a_file_or_does_not_exist_is_an_error) {
+  const ProgramRun file = lockstep("runs list --store /etc/passwd");
+  EXPECT_EQ(file.exit_code, 3);
+  EXPECT_THAT(file.err, HasSubstr("/etc/passwd is not a directory"));
+  for (const char* line : {"runs list", "runs show 2026", "runs export", "compare a b"}) {
+    const ProgramRun absent = lockstep(std::string(line) + " --store /nowhere/store");
+    EXPECT_EQ(absent.exit_code, 3) << line;
+    EXPECT_THAT(absent.err, HasSubstr("the store /nowhere/store does not exist")) << line;
+  }
+  const ProgramRun fresh = run_shell("LOCKSTEP_STORE=/nowhere/store " + program() + " runs list");
+  EXPECT_EQ(fresh.exit_code, 0) << fresh.err;
+  EXPECT_THAT(fresh.out, HasSubstr("which does not exist yet"));
+}
+
+TEST_F(Runs, a_store_that_may_only_be_read_is_listed_without_a_warning) {
+  train("");
+  // In a namespace of its own: for root, permissions alone forbid nothing.
+  const std::string place = store.string();
+  const ProgramRun list = run_shell("unshare --mount sh -c 'mount --bind " + place + " " + place +
+                                    " && mount -o remount,ro,bind " + place + " || exit 77; LOCKSTEP_STORE=" + place +
+                                    " " + program() + " runs list'");
+  if (list.exit_code == 77 || list.exit_code == 1) GTEST_SKIP() << "no namespaces here: " << list.err;
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  EXPECT_THAT(list.out, HasSubstr("finished"));
+  EXPECT_THAT(list.err, IsEmpty());
 }
 
 TEST_F(Runs, show_prints_what_train_printed) {
@@ -83,6 +124,7 @@ TEST_F(Runs, data_lists_sets_the_places_looked_in_and_the_way_to_get_them) {
   EXPECT_THAT(list.out, AllOf(HasSubstr("cifar10 was looked for in"), HasSubstr("/nowhere/share"),
                               HasSubstr("lockstep data get cifar10"), HasSubstr("50,000 + 10,000")));
   const auto json = nlohmann::json::parse(run_lockstep("data --json").out);
+  EXPECT_EQ(run_lockstep("data --data-dir /nowhere").exit_code, 3);
   EXPECT_TRUE(json.is_array());
   EXPECT_THAT(json.dump(), HasSubstr("looked_in"));
 }

@@ -22,6 +22,19 @@ TEST(Setters, a_whole_number_below_the_least_is_refused_with_both_numbers) {
   EXPECT_EQ(value, 7);
 }
 
+TEST(Setters, a_whole_number_that_is_too_large_is_refused_with_the_largest) {
+  int value = 7;
+  std::optional<int> chosen;
+  EXPECT_EQ(complaint(whole_number(value, 1), "100000000000"),
+            "100000000000 is too large: at most 2147483647 is possible.");
+  EXPECT_EQ(complaint(whole_number(value, 1), "-100000000000"),
+            "-100000000000 is too small: at least 1 is needed.");
+  EXPECT_EQ(complaint(port(chosen), "99999"), "99999 is too large: at most 65535 is possible.");
+  EXPECT_EQ(value, 7);
+  EXPECT_EQ(complaint(port(chosen), "65535"), "");
+  EXPECT_EQ(chosen, 65535);
+}
+
 TEST(Setters, what_is_no_number_is_refused_by_name) {
   int whole = 0;
   double any = 0;
@@ -34,6 +47,11 @@ TEST(Setters, a_misspelt_choice_gets_a_suggestion) {
   std::string value;
   EXPECT_EQ(complaint(one_of(value, {"auto", "always", "never"}), "alwyas"),
             "'alwyas' is none of auto, always, never. Did you mean 'always'?");
+}
+
+TEST(Setters, a_choice_of_one_is_not_called_a_choice) {
+  std::string value;
+  EXPECT_EQ(complaint(one_of(value, {"bash"}), "zsh"), "'zsh' is unknown: there is only bash.");
 }
 
 TEST(Setters, words_add_up_and_an_empty_place_is_refused) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Stands in for lockstep-worker in tests of the command line: it keeps the protocol and writes real event lines,
 but trains nothing; every figure in them is made up. STAND_IN says what it does: finish (default), fail, crash,
-wait (for SIGTERM), stubborn (passes over SIGTERM), silent (ends well without saying so) or chatty."""
+wait (for SIGTERM), stubborn (passes over SIGTERM), silent (ends well without saying so), refuse (ends with an
+error before its first event) or chatty."""
 
 import json
 import os
@@ -55,6 +56,9 @@ def ledger_rows():
 def train(run):
     with open(os.path.join(run, "spec.json"), encoding="utf-8") as file:
         spec = json.load(file)
+    if BEHAVIOUR == "refuse":
+        print("error: the ranks do not agree", file=sys.stderr)
+        sys.exit(3)
     events = Events(run)
     batch = spec.get("batch_size", 32)
     events.write("started", version="0.0.0", engine=spec["engine"], workers=WORLD, batch_per_worker=batch,

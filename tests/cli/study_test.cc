@@ -114,6 +114,31 @@ TEST_F(StudyRun, an_impossible_combination_is_refused_with_file_and_line_before_
   EXPECT_THAT(runs(), SizeIs(0));
 }
 
+TEST_F(StudyRun, a_mistake_in_set_is_one_of_usage) {
+  write(good);
+  const ProgramRun run = study("--dry-run --set foo=1");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("error: --set: there is no field 'foo'"));
+}
+
+TEST_F(StudyRun, a_file_that_is_no_text_is_refused_without_being_shown) {
+  write(std::string("name: a\x1b[31m\0\xff", 14));
+  const ProgramRun run = study("--dry-run");
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("grid.yaml:1: the byte 0x1b is no text"), Not(HasSubstr("\x1b"))));
+  const ProgramRun typed = lockstep("study $'no\\033[31msuch'");
+  EXPECT_THAT(typed.err, AllOf(HasSubstr("no\\x1b[31msuch"), Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(StudyRun, a_second_document_is_refused_with_its_line) {
+  write(good + "---\nname: other\n");
+  const ProgramRun run = study("--dry-run");
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("grid.yaml:8:"), HasSubstr("a second document begins here")));
+  write("---\n" + good);
+  EXPECT_EQ(study("--dry-run").exit_code, 0);
+}
+
 TEST_F(StudyRun, compare_says_what_differs_and_exits_5_beyond_a_threshold) {
   write(good);
   ASSERT_EQ(study("").exit_code, 0);

@@ -10,11 +10,11 @@ class TrainInterrupt : public TrainTest {
  protected:
   // Sends the signal once every worker waits; twice with a pause where asked for.
   ProgramRun interrupt(const std::string& signal, const std::string& behaviour, int workers,
-                       int times = 1) const {
+                       int times = 1, const std::string& pause = "0.3") const {
     const std::string waiting = "until [ $(grep -c waiting '" + store.string() + "/err') -ge " +
                                 std::to_string(workers) + " ]; do sleep 0.05; done\n";
     std::string kills;
-    for (int i = 0; i < times; ++i) kills += "kill -" + signal + " $pid; sleep 0.3\n";
+    for (int i = 0; i < times; ++i) kills += "kill -" + signal + " $pid; sleep " + pause + "\n";
     return run_shell(setting(behaviour) + "set -m\n" + program() + " train --data digits --workers " +
                      std::to_string(workers) + " 2> '" + store.string() + "/err' &\npid=$!\n" + waiting +
                      kills + "wait $pid; code=$?\ncat '" + store.string() + "/err' >&2\nexit $code");
@@ -39,7 +39,14 @@ TEST_F(TrainInterrupt, sigterm_gives_143) {
 TEST_F(TrainInterrupt, a_second_ctrl_c_ends_stubborn_workers_at_once) {
   const ProgramRun run = interrupt("INT", "stubborn", 1, 2);
   EXPECT_EQ(run.exit_code, 130) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("interrupted by SIGINT"));
   EXPECT_EQ(kept_record()["failure"]["kind"], "interrupted");
+}
+
+TEST_F(TrainInterrupt, two_signals_in_a_row_end_with_a_word_too) {
+  const ProgramRun run = interrupt("TERM", "wait", 2, 2, "0");
+  EXPECT_EQ(run.exit_code, 143) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("interrupted by SIGTERM"));
 }
 
 }  // namespace

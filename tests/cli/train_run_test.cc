@@ -1,4 +1,6 @@
 // `lockstep train` from the command line to the record, with a stand-in worker.
+#include <fstream>
+
 #include "tests/cli/train_harness.h"
 
 namespace lockstep::testing {
@@ -61,8 +63,18 @@ TEST_F(TrainRun, a_rank_that_fails_gives_the_run_its_exit_code_and_is_named) {
   const ProgramRun run = train("--workers 2", "fail");
   EXPECT_EQ(run.exit_code, 3);
   EXPECT_THAT(run.err, HasSubstr("error: the images are upside down"));
-  EXPECT_THAT(run.out, AllOf(HasSubstr("failed"), HasSubstr("rank 1, DataError"), HasSubstr("upside down")));
+  EXPECT_THAT(run.out,
+              AllOf(HasSubstr("failed"), HasSubstr("rank 1, DataError"), Not(HasSubstr("upside down"))));
   EXPECT_EQ(kept_record()["failure"]["rank"], 1);
+  const std::string id = runs().at(0).filename().string();
+  EXPECT_THAT(run_shell(setting() + program() + " runs show " + id).out, HasSubstr("upside down"));
+}
+
+TEST_F(TrainRun, workers_that_share_cores_are_said_to) {
+  const auto cores = std::stoi(run_shell("nproc").out);
+  const ProgramRun crowd = train("--steps 2 --workers " + std::to_string(cores + 1));
+  EXPECT_THAT(crowd.out, HasSubstr("shared by " + std::to_string(cores + 1) + " workers: they take turns"));
+  EXPECT_THAT(train("--steps 2").out, Not(HasSubstr("take turns")));
 }
 
 TEST_F(TrainRun, a_killed_rank_is_told_by_the_launcher) {
@@ -106,6 +118,48 @@ TEST_F(TrainRun, data_that_is_not_here_is_exit_3_with_the_places_and_the_way_to_
                                    " train --data cifar10 --model resnet18-cifar");
   EXPECT_EQ(run.exit_code, 3);
   EXPECT_THAT(run.err, HasSubstr("lockstep data get cifar10"));
+  EXPECT_THAT(runs(), IsEmpty());
+}
+
+TEST_F(TrainRun, files_that_cannot_be_read_are_refused_before_anything_starts) {
+  std::filesystem::create_directories(store / "empty" / "checkpoints" / "step-00000003");
+  const std::string empty = "'" + (store / "empty").string() + "'";
+  const std::pair<std::string, const char*> refused[] = {
+      {"--resume /nowhere", "resume '/nowhere' does not exist"},
+      {"--resume /etc/passwd", "is not a directory"},
+      {"--resume " + empty, "holds no checkpoint that was finished"},
+      {"--weights /nowhere", "weights '/nowhere' does not exist"},
+      {"--weights /etc/passwd", "is neither a safetensors file nor one that torch.save wrote"},
+      {"--model /nowhere.pt", "model '/nowhere.pt' does not exist"},
+      {"--data-dir /nowhere", "data_dir '/nowhere' does not exist"},
+      {"--data-dir /etc/passwd", "data_dir '/etc/passwd' is not a directory"},
+  };
+  for (const auto& [line, expected] : refused) {
+    const ProgramRun run = train(line);
+    EXPECT_EQ(run.exit_code, 3) << line << "\n" << run.err;
+    EXPECT_THAT(run.err, AllOf(HasSubstr(expected), HasSubstr("Nothing was started."))) << line;
+    EXPECT_THAT(runs(), IsEmpty()) << line;
+  }
+}
+
+TEST_F(TrainRun, files_that_begin_well_are_left_to_the_worker) {
+  std::filesystem::create_directories(store / "good" / "checkpoints" / "step-00000003");
+  std::ofstream(store / "good" / "checkpoints" / "step-00000003" / "manifest.json") << "{}";
+  std::ofstream(store / "w.safetensors", std::ios::binary) << std::string("\2\0\0\0\0\0\0\0{}", 10);
+  std::ofstream(store / "w.pt") << "PK\3\4 and more";
+  const std::string place = "'" + store.string();
+  for (const std::string& line :
+       {"--resume " + place + "/good'", "--resume " + place + "/good/checkpoints/step-00000003/'",
+        "--weights " + place + "/w.safetensors'", "--weights " + place + "/w.pt'", "--data-dir " + place + "'"})
+    EXPECT_EQ(train(line).exit_code, 0) << line;
+}
+
+TEST_F(TrainRun, a_file_that_cannot_be_written_is_said_before_anything_starts) {
+  for (const char* line : {"--trace /nowhere/t.json", "--export-weights /nowhere/w.safetensors"}) {
+    const ProgramRun run = train(line);
+    EXPECT_EQ(run.exit_code, 1) << line;
+    EXPECT_THAT(run.err, AllOf(HasSubstr("there is no directory /nowhere"), HasSubstr("Nothing was started.")));
+  }
   EXPECT_THAT(runs(), IsEmpty());
 }
 

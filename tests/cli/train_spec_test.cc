@@ -92,6 +92,8 @@ TEST_F(TrainSpec, what_cannot_run_exits_with_3_and_names_the_nearest_that_works)
       {"--strategy single --workers 2", "strategy ddp, or workers 1"},
       {"--backend nccl --device cpu --workers 2", "backend shm"},
       {"--model vgg16 --image-size 16", "image_size 32"},
+      {"--data digits --loss mse", "loss cross-entropy"},
+      {"--model deepwide --model-options width=100000000", "width=1000000"},
       {"/nowhere/run.yaml", "cannot be read"},
       {file("bad.yaml", "model: lenet5\nworkers: few\n"), "bad.yaml:2:1"},
       {file("unknown.yaml", "modle: lenet5\n"), "Did you mean 'model'?"},

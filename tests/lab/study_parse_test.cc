@@ -5,6 +5,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/lab/study_cells.h"
+#include "lockstep/lab/study_settings.h"
 
 namespace lockstep::lab {
 namespace {
@@ -90,12 +91,31 @@ TEST(StudyParse, the_quick_variant_is_a_study_of_its_own_that_says_what_it_cut) 
 TEST(StudyParse, set_changes_a_field_of_the_base_the_values_of_an_axis_or_the_repeats) {
   const Study study = parse_study(
       kGood, "try.yaml",
-      {false, {{"model", "vit", "--set "}, {"workers", "2,4", "--set "}, {"repeats", "7", "--set "}}});
+      {false, {{"model", "vit", kSetPlace}, {"workers", "2,4", kSetPlace}, {"repeats", "7", kSetPlace}}});
   EXPECT_EQ(study.base.model, "vit");
   EXPECT_THAT(names(study), ElementsAre("workers=2,rate=fixed", "workers=2,rate=linear",
                                         "workers=4,rate=fixed", "workers=4,rate=linear"));
   EXPECT_EQ(study.repeats.least, 7);
-  EXPECT_THAT(complaint(kGood, {false, {{"rate", "liner", "--set "}}}), HasSubstr("Did you mean 'linear'?"));
+}
+
+TEST(StudyParse, a_mistake_in_set_is_one_of_usage_and_a_mistake_in_the_file_is_not) {
+  const std::pair<FieldSetting, const char*> mistakes[] = {
+      {{"foo", "1", kSetPlace}, "--set: there is no field 'foo'"},
+      {{"rate", "liner", kSetPlace}, "Did you mean 'linear'?"},
+      {{"workers", "1,few", kSetPlace}, "--set: workers is 'few'"},
+      {{"repeats", "many", kSetPlace}, "--set: 'many' is not a number"},
+      {{"batch_size", "-4", kSetPlace}, "--set: batch_size is '-4'"},
+  };
+  for (const auto& [setting, expected] : mistakes) {
+    try {
+      (void)parse_study(kGood, "try.yaml", {false, {setting}});
+      ADD_FAILURE() << setting.field << "=" << setting.text;
+    } catch (const base::UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(expected));
+    }
+  }
+  EXPECT_THAT(complaint(with("lenet5", "lenet6"), {false, {{"workers", "2", kSetPlace}}}),
+              StartsWith("try.yaml:5:10: "));
 }
 
 TEST(StudyParse, a_typo_is_refused_with_its_line_and_what_was_meant) {

@@ -54,7 +54,7 @@ TEST(LogDirectory, one_that_was_asked_for_and_cannot_be_written_is_an_error) {
   make_log_directory(directory.path() / "a" / "b");
   EXPECT_TRUE(fs::is_directory(directory.path() / "a" / "b"));
   std::ofstream(directory.path() / "file") << "";
-  EXPECT_THROW(make_log_directory(directory.path() / "file" / "logs"), base::ConfigError);
+  EXPECT_THROW(make_log_directory(directory.path() / "file" / "logs"), base::StoreError);
 }
 
 TEST(TemporaryPlace, falls_back_to_the_usual_one_when_the_one_named_is_missing) {

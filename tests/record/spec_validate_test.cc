@@ -53,6 +53,15 @@ TEST(SpecValidation, refuses_targets_that_cannot_be_measured) {
               HasSubstr("validate_every 1"));
 }
 
+TEST(SpecValidation, refuses_a_loss_that_the_data_cannot_have) {
+  EXPECT_THAT(complaint({{"model", "pilotnet"}, {"data", "road"}, {"loss", "cross-entropy"}}),
+              HasSubstr("has no labels. The nearest that works: loss mse."));
+  EXPECT_THAT(complaint({{"data", "digits"}, {"loss", "mse"}}),
+              HasSubstr("has labels, not values to come near. The nearest that works: loss cross-entropy."));
+  EXPECT_EQ(complaint({{"data", "digits"}, {"loss", "cross-entropy"}}), "(no complaint)");
+  EXPECT_EQ(complaint({{"model", "restorer"}, {"data", "texture"}, {"loss", "mse"}}), "(no complaint)");
+}
+
 TEST(SpecValidation, refuses_what_makes_no_sense_with_dp) {
   EXPECT_EQ(complaint({{"strategy", "dp"}, {"workers", "3"}, {"keep_originals", "true"}}), "(no complaint)");
   EXPECT_EQ(complaint({{"strategy", "dp"}, {"workers", "3"}, {"buffers", "sync"}}), "(no complaint)");
@@ -70,6 +79,8 @@ TEST(SpecValidation, checks_the_models_options_by_name) {
               HasSubstr("model lenet5 has no options"));
   EXPECT_THAT(complaint({{"model", "vit"}, {"model_options", "width=10"}}), HasSubstr("works: width=12."));
   EXPECT_THAT(complaint({{"model", "vit"}, {"model_options", "depth=0"}}), HasSubstr("works: depth=1."));
+  EXPECT_THAT(complaint({{"model", "deepwide"}, {"model_options", "width=100000000"}}),
+              HasSubstr("at most 1000000. The nearest that works: width=1000000."));
 }
 
 TEST(SpecValidation, checks_the_image_size) {

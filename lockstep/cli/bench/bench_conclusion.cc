@@ -14,15 +14,26 @@
 #include "lockstep/measure/whole_file.h"
 
 namespace lockstep::cli {
-void require_place_for(const std::filesystem::path& json_file) {
-  if (json_file.empty()) return;
-  const std::filesystem::path directory = json_file.has_parent_path() ? json_file.parent_path() : ".";
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file is written beside its place and moved there; into a device or a pipe it is written as it is.
+bool takes_a_file(const fs::path& path) {
   std::error_code ignored;
-  const bool writable = std::filesystem::is_directory(directory, ignored) &&
-                        !std::filesystem::is_directory(json_file, ignored) &&
-                        ::access(directory.c_str(), W_OK | X_OK) == 0;
-  if (!writable)
-    throw base::ConfigError(fmt::format("--json-file {}: no file can be written there.", json_file.string()));
+  const fs::file_type type = fs::status(path, ignored).type();
+  if (type == fs::file_type::directory) return false;
+  if (type != fs::file_type::not_found && type != fs::file_type::regular && type != fs::file_type::none)
+    return ::access(path.c_str(), W_OK) == 0;
+  const fs::path directory = path.has_parent_path() ? path.parent_path() : ".";
+  return fs::is_directory(directory, ignored) && ::access(directory.c_str(), W_OK | X_OK) == 0;
+}
+
+}  // namespace
+
+void require_place_for(const std::filesystem::path& json_file) {
+  if (json_file.empty() || takes_a_file(json_file)) return;
+  throw base::StoreError(fmt::format("--json-file {}: no file can be written there.", json_file.string()));
 }
 
 void conclude_bench(const BenchOptions& options, BenchReport report, const std::string& rank_source,

@@ -10,7 +10,7 @@
 
 namespace lockstep::cli {
 
-// Throws ConfigError when --json-file names a place where no file can be written; for before the bench.
+// Throws StoreError when --json-file names a place where no file can be written; for before the bench.
 void require_place_for(const std::filesystem::path& json_file);
 
 // Adds version, machine and who said which rank is which, writes the file that was asked for and prints a

@@ -237,7 +237,7 @@ std::vector<Flag> run_flags(BenchOptions& options) {
       {.names = "--master-port",
        .value = "PORT",
        .help = "with --rank: its port",
-       .set = whole_number(options.identity.master_port, 1)},
+       .set = port(options.identity.master_port)},
       {.names = "--log-dir",
        .value = "DIR",
        .help = "keep every rank's log there",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/units.h"
 
 namespace lockstep::cli {
@@ -30,9 +31,10 @@ std::string percent(double share) {
 std::string header(const BenchReport& report) {
   const record::Machine& machine = report.machine;
   return fmt::format(
-      "# lockstep bench {}\n# machine {}: {}, {} cores, {} of memory\n# workers {}{}\n"
+      "# lockstep bench {}\n# machine {}: {}, {}, {} of memory\n# workers {}{}\n"
       "# memory copy {} per rank, all ranks at once\n",
-      report.version, machine.host, machine.cpu, machine.cores, base::format_bytes(machine.memory_bytes),
+      report.version, machine.host, machine.cpu, base::counted(machine.cores, "core"),
+      base::format_bytes(machine.memory_bytes),
       report.workers, report.rank_source.empty() ? "" : ", ranks from " + report.rank_source,
       base::format_rate(report.memory_copy_bytes_per_second));
 }
@@ -40,8 +42,9 @@ std::string header(const BenchReport& report) {
 std::string block_header(const BenchReport& report, const LaneFacts& lane, measure::Collective collective) {
   const std::string detail = lane.detail.empty() ? "" : " (" + lane.detail + ")";
   const std::string algorithm = lane.algorithm == "auto" ? "" : ", algorithm " + lane.algorithm;
-  return fmt::format("#\n# {} over {}{}, {} buffers, link {}{}, {} workers\n", measure::name_of(collective),
-                     lane.backend, detail, name_of(lane.buffer), lane.link, algorithm, report.workers) +
+  return fmt::format("#\n# {} over {}{}, {} buffers, link {}{}, {}\n", measure::name_of(collective),
+                     lane.backend, detail, name_of(lane.buffer), lane.link, algorithm,
+                     base::counted(report.workers, "worker")) +
          fmt::format(kColumns, "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong",
                      "min", "p99", "cv", "of-copy") +
          fmt::format(kColumns, "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)",

@@ -179,7 +179,7 @@ int CompareCommand::run(const Invocation& invocation) {
   std::vector<std::string> wanted = figures_.empty() ? usual_figures() : figures_;
   if (wanted == std::vector<std::string>{"all"}) wanted = lab::run_figure_names();
   for (const std::string& figure : wanted) require_known("figure", figure, lab::run_figure_names());
-  const std::filesystem::path store = lab::find_store(store_);
+  const std::filesystem::path store = store_of(store_, sides_);
   const auto a = named_records(store, sides_[0]), b = named_records(store, sides_[1]);
   const std::vector<ComparedCell> cells = lab::compare(a, b, wanted);
   std::string text = fmt::format("A: {}\nB: {}\n\n", sides_[0], sides_[1]);

@@ -131,6 +131,9 @@ int DataCommand::run(const Invocation& invocation) {
     require_known("action of `lockstep data`", words_.front(), {"get"});
     return get({words_.begin() + 1, words_.end()}, invocation.console);
   }
+  if (data_dir_ && !std::filesystem::is_directory(*data_dir_))
+    throw base::DataError(fmt::format("--data-dir: {} is not a directory. `lockstep data get NAME` makes it.",
+                                      data_dir_->string()));
   const std::vector<data::SetDescription> sets = data::describe_all(data_dir_);
   invocation.console.print(json_ ? json_of(sets).dump(2) + "\n" : text_of(sets, invocation.console));
   return 0;

@@ -2,6 +2,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/cli/report/report_source.h"
+#include "lockstep/cli/runs/named_records.h"
 #include "lockstep/cli/setters.h"
 #include "lockstep/lab/run_directory.h"
 
@@ -49,7 +50,7 @@ int ReportCommand::run(const Invocation& invocation) {
     throw base::UsageError(
         "a report of what? lockstep report STUDY, RUN or FILE; `lockstep runs list` shows runs.");
   complete(output_);
-  ReportSource source = find_report_source(lab::find_store(store_), names_);
+  ReportSource source = find_report_source(store_of(store_, names_), names_);
   report::Source input{source.study ? &*source.study : nullptr, std::move(source.notes),
                        std::move(source.records)};
   write_report(report::build_report(std::move(input), {only_}), output_, invocation.console);

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
 #include "lockstep/cli/runs/named_records.h"
 #include "lockstep/cli/runs/runs_text.h"
 #include "lockstep/cli/setters.h"
@@ -35,6 +39,28 @@ void refuse_names(const std::vector<std::string>& names, const std::string& acti
   if (!names.empty())
     throw base::UsageError(
         fmt::format("`lockstep runs {}` takes no id; `lockstep runs show ID` does.", action));
+}
+
+// The runs of one study. A name that no run bears is more likely mistyped than asked for.
+std::vector<lab::IndexedRun> runs_of_study(std::vector<lab::IndexedRun> runs, const std::string& study,
+                                           const std::filesystem::path& store) {
+  std::set<std::string> there;
+  for (const lab::IndexedRun& run : runs)
+    if (!run.study.empty()) there.insert(run.study);
+  if (there.contains(study)) {
+    std::erase_if(runs, [&](const lab::IndexedRun& run) { return run.study != study; });
+    return runs;
+  }
+  const std::vector<std::string> names(there.begin(), there.end());
+  throw base::ConfigError(fmt::format(
+      "no run in {} is of a study '{}'.{} {}", store.string(), study, base::suggestion(study, names),
+      names.empty() ? "None is of any study." : fmt::format("Its studies are: {}.", base::join(names, ", "))));
+}
+
+std::string no_runs_text(const std::filesystem::path& store) {
+  std::error_code ignored;
+  return fmt::format("no runs in {}{}\n", store.string(),
+                     std::filesystem::exists(store, ignored) ? "" : ", which does not exist yet");
 }
 
 }  // namespace
@@ -85,17 +111,19 @@ std::vector<Flag> RunsCommand::flags() {
 }
 
 std::filesystem::path RunsCommand::store() const {
-  return lab::find_store(store_);
+  return lab::find_existing_store(store_);
 }
 
 int RunsCommand::list(const Words& names, const Console& console) const {
   refuse_names(names, "list");
-  lab::RunIndex index = lab::RunIndex::open(store());
-  const std::vector<lab::IndexedRun> runs = index.runs(study_.empty() ? std::nullopt : std::optional(study_));
+  const std::filesystem::path place = store();
+  lab::RunIndex index = lab::RunIndex::open(place);
+  std::vector<lab::IndexedRun> runs = index.runs();
+  if (!study_.empty()) runs = runs_of_study(std::move(runs), study_, place);
   if (json_)
-    console.print(runs_json(runs, store()).dump(2) + "\n");
+    console.print(runs_json(runs, place).dump(2) + "\n");
   else
-    console.print(runs.empty() ? fmt::format("no runs in {}\n", store().string()) : runs_text(runs, console));
+    console.print(runs.empty() ? no_runs_text(place) : runs_text(runs, console));
   return 0;
 }
 
@@ -111,7 +139,7 @@ int RunsCommand::show(const Words& ids, const Console& console) const {
   if (spec_) return show_spec(ids.front(), console);
   const lab::RunDirectory run = lab::RunDirectory::open(store(), ids.front());
   const RunRecord record = lab::read_record(run);
-  console.print(json_ ? record::to_json(record).dump(2) + "\n" : summary_of(record, run.path(), console));
+  console.print(json_ ? record::to_json(record).dump(2) + "\n" : summary_of(record, {run.path()}, console));
   return 0;
 }
 
@@ -120,9 +148,8 @@ int RunsCommand::remove(const Words& names, const Console& console) const {
   std::vector<lab::RunDirectory> runs;
   lab::RunIndex index = lab::RunIndex::open(store());
   if (!study_.empty())
-    for (const lab::IndexedRun& run : index.runs(study_)) runs.emplace_back(lab::runs_of(store()) / run.id);
-  if (!study_.empty() && runs.empty())
-    throw base::ConfigError(fmt::format("there is no run of a study '{}' in {}.", study_, store().string()));
+    for (const lab::IndexedRun& run : runs_of_study(index.runs(), study_, store()))
+      runs.emplace_back(lab::runs_of(store()) / run.id);
   if (study_.empty()) require_names(names, "rm");
   for (const std::string& id : names) runs.push_back(lab::RunDirectory::open(store(), id));
   for (const lab::RunDirectory& run : runs)
@@ -154,7 +181,7 @@ int RunsCommand::take_out(const Words& names, const Console& console) const {
     return 0;
   }
   measure::write_whole_file(output_, [&text](std::ostream& out) { out << text; });
-  console.note(fmt::format("{} records in {}\n", records.size(), output_.string()));
+  console.note(fmt::format("{} in {}\n", base::counted(std::ssize(records), "record"), output_.string()));
   return 0;
 }
 
@@ -163,8 +190,9 @@ int RunsCommand::take_in(const Words& files, const Console& console) const {
     throw base::UsageError("import what? lockstep runs import FILE.jsonl, a run's directory or a store.");
   std::map<lab::Imported, int> counts;
   for (const std::string& file : files)
-    for (const RunRecord& record : lab::read_records(file)) ++counts[lab::import_record(store(), record)];
-  console.print(fmt::format("{} runs imported, {} known already\n", counts[lab::Imported::added],
+    for (const RunRecord& record : lab::read_records(file)) ++counts[lab::import_record(lab::find_store(store_), record)];
+  console.print(fmt::format("{} imported, {} known already\n",
+                            base::counted(counts[lab::Imported::added], "run"),
                             counts[lab::Imported::known]));
   return 0;
 }
@@ -172,7 +200,7 @@ int RunsCommand::take_in(const Words& files, const Console& console) const {
 int RunsCommand::reindex(const Words& names, const Console& console) const {
   refuse_names(names, "reindex");
   const std::vector<lab::IndexedRun> runs = lab::RunIndex::rebuild(store()).runs();
-  console.print(fmt::format("{} runs\n", runs.size()));
+  console.print(base::counted(std::ssize(runs), "run") + "\n");
   lab::warn_of_damage(runs);
   return 0;
 }

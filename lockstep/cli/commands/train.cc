@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/cli/train/spec_text.h"
+#include "lockstep/cli/train/train_files.h"
 #include "lockstep/cli/train/train_launch.h"
 #include "lockstep/cli/train/train_plan.h"
 #include "lockstep/cli/train/train_rank.h"

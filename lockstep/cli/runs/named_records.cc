@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lockstep/base/error.h"
 #include "lockstep/lab/conclude.h"
 #include "lockstep/lab/record_exchange.h"
@@ -9,6 +11,15 @@
 #include "lockstep/lab/study_store.h"
 
 namespace lockstep::cli {
+
+std::filesystem::path store_of(const std::optional<std::filesystem::path>& given,
+                               const std::vector<std::string>& names) {
+  const bool all_are_files = std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(name, ignored);
+  });
+  return all_are_files ? lab::find_store(given) : lab::find_existing_store(given);
+}
 
 std::vector<record::RunRecord> named_records(const std::filesystem::path& store, const std::string& name) {
   if (std::filesystem::is_regular_file(name)) return lab::each_once(lab::read_records(name));

@@ -7,6 +7,7 @@
 #include "lockstep/cli/setters.h"
 #include "lockstep/cli/study/study_files.h"
 #include "lockstep/cli/study/study_options.h"
+#include "lockstep/lab/study_settings.h"
 #include "lockstep/record/spec_fields.h"
 
 namespace lockstep::cli {
@@ -19,7 +20,7 @@ Setter setting(StudyRequest& request) {
       throw base::UsageError(fmt::format("'{}' is not KEY=VALUE, such as workers=1,2,4.", typed));
     std::string field = typed.substr(0, equals);
     std::replace(field.begin(), field.end(), '-', '_');
-    request.choice.sets.push_back({field, typed.substr(equals + 1), "--set "});
+    request.choice.sets.push_back({field, typed.substr(equals + 1), lab::kSetPlace});
   };
 }
 

@@ -6,6 +6,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/cli/train/gpu_count.h"
+#include "lockstep/cli/train/train_files.h"
 #include "lockstep/cli/train/train_launch.h"
 #include "lockstep/cli/train/train_plan.h"
 #include "lockstep/cli/train/worker_program.h"
@@ -107,7 +108,7 @@ void StudyPlanner::start_or_say_why_not(lab::PlannedCell& planned) {
   try {
     const TrainPlan plan = plan_training(planned.cell.spec, std::nullopt);
     lab::set_spec(planned.cell, plan.spec);
-    require_data(plan.spec);
+    require_inputs(plan.spec);
     planned.request = run_request(plan);
     planned.request.quiet = true;
   } catch (const base::Error& error) {

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/cli/study/study_files.h"
 #include "lockstep/cli/text_table.h"
 #include "lockstep/cli/train/live_status.h"
@@ -45,8 +47,8 @@ std::string remarks(const lab::StudyPlan& plan) {
 }
 
 std::string repeats_text(const lab::Study& study) {
-  if (study.repeats.least == study.repeats.most) return std::to_string(study.repeats.least);
-  return fmt::format("{} to {}", study.repeats.least, study.repeats.most);
+  if (study.repeats.least == study.repeats.most) return base::counted(study.repeats.least, "repeat");
+  return fmt::format("{} to {} repeats", study.repeats.least, study.repeats.most);
 }
 
 Json plan_cell(const lab::PlannedCell& planned) {
@@ -122,9 +124,9 @@ std::string plan_text(const lab::StudyPlan& plan, const Console& console) {
   }
   std::string questions;
   for (const std::string& question : plan.study.questions) questions += question + "\n";
-  return fmt::format("{}: {}\n{}{}\n{}\n{} cells x {} repeats, about {} in all\n", plan.study.id(),
-                     plan.study.title, questions, remarks(plan), table.text(console, 0), plan.cells.size(),
-                     repeats_text(plan.study), format_time_to_go(total_seconds(plan)));
+  return fmt::format("{}: {}\n{}{}\n{}\n{} x {}, about {} in all\n", plan.study.id(),
+                     plan.study.title, questions, remarks(plan), table.text(console, 0),
+                     base::counted(std::ssize(plan.cells), "cell"), repeats_text(plan.study), format_time_to_go(total_seconds(plan)));
 }
 
 Json plan_json(const lab::StudyPlan& plan) {
@@ -148,11 +150,13 @@ std::string outcome_text(const lab::StudyPlan& plan, const lab::StudyOutcome& ou
   }
   const std::string others =
       outcome.of_other_versions > 0
-          ? fmt::format("; {} runs of other versions of it are left out", outcome.of_other_versions)
+          ? fmt::format("; {} of other versions of it {} left out",
+                        base::counted(outcome.of_other_versions, "run"),
+                        outcome.of_other_versions == 1 ? "is" : "are")
           : "";
-  return fmt::format("{}: {}\n{}\n{}\n{} runs now, {} from earlier{}. {}.\n", plan.study.id(),
-                     plan.study.title, remarks(plan), table.text(console, 0), outcome.runs, outcome.kept,
-                     others, how_it_ended(outcome));
+  return fmt::format("{}: {}\n{}\n{}\n{} now, {} from earlier{}. {}.\n", plan.study.id(),
+                     plan.study.title, remarks(plan), table.text(console, 0),
+                     base::counted(outcome.runs, "run"), outcome.kept, others, how_it_ended(outcome));
 }
 
 Json outcome_json(const lab::StudyPlan& plan, const lab::StudyOutcome& outcome) {

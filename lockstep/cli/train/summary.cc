@@ -35,6 +35,18 @@ std::string named(const char* name, const std::string& value) {
   return fmt::format("  {:<10}{}\n", name, value);
 }
 
+// Whoever reads the times must know that the workers took turns.
+std::string shared_cores(const RunRecord& record) {
+  if (!record.oversubscribed.value_or(false)) return "";
+  const auto cores = record.machine.is_object() ? record.machine.find("cores") : record.machine.end();
+  const std::string count = cores == record.machine.end() ? "" : cores->dump() + ", ";
+  const std::string each =
+      record.spec.contains("threads") ? fmt::format(" of {} threads", field(record, "threads")) : "";
+  return named("cores", fmt::format("{}shared by {} workers{}: they take turns, so the times are not those "
+                                    "of workers with cores of their own",
+                                    count, record.workers, each));
+}
+
 std::string what_ran(const RunRecord& record) {
   return named("model", field(record, "model") + input_text(record)) + named("data", field(record, "data")) +
          named("strategy", text_of(Setup{field(record, "strategy"), field(record, "backend"),
@@ -43,7 +55,8 @@ std::string what_ran(const RunRecord& record) {
                fmt::format("{} per worker, {} global", record.batch.per_worker, record.batch.global)) +
          named("update", fmt::format("{}, learning rate {}, {}", field(record, "optimizer"),
                                      field(record, "learning_rate"), field(record, "precision"))) +
-         named("engine", fmt::format("{} {}", record.engine, record.version));
+         named("engine", record.version.empty() ? record.engine : record.engine + " " + record.version) +
+         shared_cores(record);
 }
 
 std::string wall_text(const RunRecord& record) {
@@ -64,17 +77,18 @@ std::string target_text(const RunRecord& record) {
   const record::TargetFigures& target = *record.target;
   std::string text = fmt::format("{} {:.4g}", target.metric, target.value);
   if (!target.epochs) return named("target", text + ", not reached");
-  text += fmt::format(", reached after {:.4g} epochs", *target.epochs);
+  text += fmt::format(", reached after {:.4g} epoch{}", *target.epochs, *target.epochs == 1 ? "" : "s");
   if (target.seconds) text += fmt::format(" and {:.1f} s", *target.seconds);
   return named("target", text);
 }
 
-std::string failure_text(const RunRecord& record, const Console& console) {
+std::string failure_text(const RunRecord& record, bool message_was_said, const Console& console) {
   if (!record.failure) return "";
   const record::FailureFigures& failure = *record.failure;
   const std::string who = failure.rank < 0 ? "" : fmt::format("rank {}, ", failure.rank);
+  const std::string what = message_was_said ? "its message is on standard error" : failure.message;
   return "\n" + console.styled("Failure", Tone::bad) +
-         fmt::format(" ({}{})\n  {}\n", who, failure.kind, failure.message);
+         fmt::format(" ({}{})\n  {}\n", who, failure.kind, what);
 }
 
 std::string warnings_text(const RunRecord& record, const Console& console) {
@@ -91,14 +105,14 @@ Tone tone_of_status(const std::string& status) {
   return status == "interrupted" ? Tone::warning : Tone::bad;
 }
 
-std::string summary_of(const RunRecord& record, const std::filesystem::path& directory,
-                       const Console& console) {
+std::string summary_of(const RunRecord& record, const SummaryOptions& options, const Console& console) {
   return console.styled("Run " + record.id, Tone::heading) + "  " +
          console.styled(record.status, tone_of_status(record.status)) + "\n" + what_ran(record) +
          wall_text(record) + target_text(record) + epochs_text(record, console) +
          steps_text(record, console) + communication_text(record, console) + ledger_text(record, console) +
-         memory_text(record, console) + warnings_text(record, console) + failure_text(record, console) +
-         (directory.empty() ? "" : "\nStored in " + directory.string() + "\n");
+         memory_text(record, console) + warnings_text(record, console) +
+         failure_text(record, options.failure_was_said, console) +
+         (options.directory.empty() ? "" : "\nStored in " + options.directory.string() + "\n");
 }
 
 }  // namespace lockstep::cli

@@ -10,8 +10,13 @@
 
 namespace lockstep::cli {
 
+struct SummaryOptions {
+  std::filesystem::path directory;  // where the run is kept; empty: nowhere
+  bool failure_was_said = false;    // standard error has the message already
+};
+
 // What the record does not hold is left out.
-std::string summary_of(const record::RunRecord& record, const std::filesystem::path& directory,
+std::string summary_of(const record::RunRecord& record, const SummaryOptions& options,
                        const Console& console);
 
 // Its parts; empty where the record has nothing to say.

@@ -17,10 +17,16 @@ void print(const TrainOptions& options, const std::filesystem::path& stored, con
            const Console& console) {
   try {
     console.print(options.json ? record::to_json(record).dump(2) + "\n"
-                               : summary_of(record, stored, console));
+                               : summary_of(record, {stored, true}, console));
   } catch (const ReaderGone&) {
     base::log_debug("the reader of the results is gone");
   }
+}
+
+// A run that has failed has said its error, which may well be this one: a store that filled up.
+void say_trouble(const std::string& trouble, const lab::RunOutcome& outcome) {
+  if (outcome.result.exit_code == 0) throw base::StoreError(trouble);
+  base::log_warning("the run has no record: " + trouble);
 }
 
 }  // namespace
@@ -29,7 +35,7 @@ int conclude_training(const TrainOptions& options, const lab::RunDirectory& run,
                       const lab::RunOutcome& outcome, const Console& console) {
   const lab::ConcludedRun concluded = lab::conclude_run(run, outcome, nlohmann::json(run_machine()));
   print(options, concluded.trouble.empty() ? run.path() : std::filesystem::path(), concluded.record, console);
-  if (!concluded.trouble.empty()) throw base::StoreError(concluded.trouble);
+  if (!concluded.trouble.empty()) say_trouble(concluded.trouble, outcome);
   if (outcome.result.exit_code == 0 && concluded.record.status != "finished")
     throw base::StoreError(
         fmt::format("every rank ended well, but not every one said that it had finished; the record says {}. "

@@ -115,7 +115,7 @@ std::vector<Flag> identity_flags(comm::IdentityFlags& identity) {
       {.names = "--master-port",
        .value = "PORT",
        .help = "with --rank: its port",
-       .set = whole_number(identity.master_port, 1)},
+       .set = port(identity.master_port)},
   };
 }
 
@@ -132,7 +132,7 @@ record::RunSpec requested_spec(const TrainOptions& options) {
   record::RunSpec spec;
   if (!options.spec_file.empty()) spec = record::read_spec_file(options.spec_file);
   for (const Assignment& given : options.by_flag) record::set_field(spec, given.field, given.text, "--");
-  for (const Assignment& given : options.by_set) record::set_field(spec, given.field, given.text, "--set ");
+  for (const Assignment& given : options.by_set) record::set_field(spec, given.field, given.text, "--set: ");
   return spec;
 }
 

@@ -5,6 +5,7 @@
 #include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/train/live_display.h"
 #include "lockstep/cli/train/train_conclusion.h"
+#include "lockstep/cli/train/train_files.h"
 #include "lockstep/cli/train/worker_program.h"
 
 namespace lockstep::cli {
@@ -37,7 +38,7 @@ lab::RunRequest run_request(const TrainPlan& plan) {
 int launch_training(const TrainOptions& options, const TrainPlan& plan, const Console& console) {
   const base::TimePoint start = base::now();
   const lab::RunRequest request = request_of(options, plan);
-  require_data(plan.spec);
+  require_inputs(plan.spec);
   const lab::RunDirectory run = lab::RunDirectory::create(lab::find_store(options.store), plan.spec);
   console.note(fmt::format("{}\nrun {}\n", describe(plan), run.id()));
   LiveDisplay display(options.progress, plan, run);

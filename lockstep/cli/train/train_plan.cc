@@ -1,14 +1,10 @@
 #include "lockstep/cli/train/train_plan.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <filesystem>
 
 #include "lockstep/base/error.h"
 #include "lockstep/cli/train/gpu_count.h"
 #include "lockstep/comm/registry.h"
-#include "lockstep/data/search.h"
 #include "lockstep/record/catalogue_data.h"
 #include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/catalogue_models.h"
@@ -104,51 +100,6 @@ TrainPlan plan_training(RunSpec spec, const std::optional<comm::Identity>& ident
   plan.batch = record::batch_sizes(plan.spec);
   plan.input = record::input_shape(plan.spec);
   return plan;
-}
-
-namespace {
-
-void require_file(const char* field, const std::string& named) {
-  if (std::filesystem::is_regular_file(named)) return;
-  throw base::ConfigError(fmt::format("{} '{}' {}. Nothing was started.", field, named,
-                                      std::filesystem::exists(named) ? "is no file" : "does not exist"));
-}
-
-}  // namespace
-
-void require_data(const RunSpec& spec) {
-  const record::DataEntry& set = record::data_entry(spec.data);
-  if (set.source == record::Source::files) (void)data::find_set(set, spec.data_dir);
-  if (const std::string path = record::split_data_name(spec.data).path;
-      !path.empty() && !std::filesystem::is_directory(path))
-    throw base::DataError(
-        fmt::format("data '{}': {} is not a directory. Nothing was started.", spec.data, path));
-  if (spec.weights) require_file("weights", *spec.weights);
-  if (record::is_model_file(spec.model)) require_file("model", spec.model);
-}
-
-namespace {
-
-void require_writable(const char* field, const std::optional<std::string>& named) {
-  if (!named) return;
-  const std::filesystem::path path(*named);
-  const std::filesystem::path parent = std::filesystem::absolute(path).parent_path();
-  const auto refuse = [&](const std::string& why) {
-    throw base::ConfigError(
-        fmt::format("{} '{}' cannot be written: {}. Nothing was started.", field, *named, why));
-  };
-  if (std::filesystem::is_directory(path)) refuse("it is a directory; name a file");
-  if (!std::filesystem::is_directory(parent))
-    refuse(fmt::format("there is no directory {}", parent.string()));
-  if (::access(parent.c_str(), W_OK | X_OK) != 0)
-    refuse(fmt::format("{}: {}", parent.string(), base::errno_text()));
-}
-
-}  // namespace
-
-void require_outputs(const RunSpec& spec) {
-  require_writable("export_weights", spec.export_weights);
-  require_writable("trace", spec.trace);
 }
 
 std::string text_of(const record::ImageShape& shape) {

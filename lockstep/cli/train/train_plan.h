@@ -28,11 +28,6 @@ TrainPlan plan_training(record::RunSpec spec, const std::optional<comm::Identity
 // its meaning on another machine and in a later version. `overlap` stays: only the engine can tell.
 record::RunSpec resolved(record::RunSpec spec, const record::Surroundings& surroundings);
 
-// Throws DataError, before anything starts, when a published data set is not on this machine.
-void require_data(const record::RunSpec& spec);
-// Throws ConfigError, likewise, when a file that the run is to write has no place to go to.
-void require_outputs(const record::RunSpec& spec);
-
 // "lenet5 on fashion-mnist (1x28x28): ddp over shm, 2 workers on cpu, batch 32 per worker, 64 global".
 std::string describe(const TrainPlan& plan);
 

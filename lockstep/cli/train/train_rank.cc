@@ -14,6 +14,7 @@
 #include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/train/live_display.h"
 #include "lockstep/cli/train/train_conclusion.h"
+#include "lockstep/cli/train/train_files.h"
 #include "lockstep/cli/train/train_launch.h"
 #include "lockstep/cli/train/watched_worker.h"
 #include "lockstep/cli/train/worker_program.h"
@@ -102,6 +103,13 @@ void await_others(const lab::RunDirectory& run, int world) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
+// Of its own errors the worker has told; of a signal it could not.
+void say_what_the_worker_did_not(const launch::LaunchResult& result, const Console& console) {
+  if (!result.failure || result.failure->kind == "exited") return;
+  const bool interrupted = result.failure->kind == "interrupted";
+  console.note(fmt::format("{}{}\n", interrupted ? "" : "error: ", result.failure->message));
+}
+
 int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Identity& identity,
              std::vector<std::string> command, const Console& console) {
   const base::TimePoint start = base::now();
@@ -114,6 +122,7 @@ int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Ide
                                                     .wind_down = kWindDown,
                                                     .on_tick = [&display] { display.tick(); }});
   display.clear();
+  say_what_the_worker_did_not(result, console);
   await_others(run, plan.processes());
   return conclude_training(options, run, {result, base::now() - start}, console);
 }
@@ -124,7 +133,7 @@ int train_as_rank(const TrainOptions& options, const TrainPlan& plan, const comm
                   const Console& console) {
   log_identity(identity);
   std::vector<std::string> command = worker_command(plan.spec.engine);
-  require_data(plan.spec);
+  require_inputs(plan.spec);
   if (identity.group.rank == 0) return lead_run(options, plan, identity, std::move(command), console);
   command.insert(command.end(), {"train", "--spec", spec_in_memory(plan.spec)});
   become_worker(std::move(command), environment_of(options, plan, identity));

@@ -6,18 +6,19 @@
 #include <optional>
 
 #include "lockstep/base/exit_code.h"
+#include "lockstep/cli/train/overheard_errors.h"
 #include "lockstep/launch/process.h"
 #include "lockstep/launch/signals.h"
 
 namespace lockstep::cli {
 namespace {
 
-launch::ProcessOptions process_options(const WatchedWorkerOptions& options) {
+launch::ProcessOptions process_options(const WatchedWorkerOptions& options, int error_fd) {
   launch::ProcessOptions process;
   process.command = options.command;
   process.environment = options.environment;
   process.output_fd = STDOUT_FILENO;
-  process.error_fd = STDERR_FILENO;
+  process.error_fd = error_fd;
   return process;
 }
 
@@ -25,28 +26,35 @@ int code_of_signal(int signal_number) {
   return static_cast<int>(base::ExitCode::signal_base) + signal_number;
 }
 
-launch::LaunchResult result_of(const launch::ExitStatus& status, std::optional<int> interrupted_by) {
+// A worker that exits has said why; one that is killed has not.
+launch::LaunchResult result_of(const launch::ExitStatus& status, std::optional<int> interrupted_by,
+                               const std::string& cause) {
   if (interrupted_by)
     return {code_of_signal(*interrupted_by),
             launch::LaunchFailure{-1, "interrupted",
                                   "the run was interrupted by " + launch::signal_name(*interrupted_by)}};
   if (status.ok()) return {};
   const bool exited = status.kind == launch::ExitStatus::Kind::exited;
+  const bool is_told = exited && !cause.empty();
   return {exited ? status.number : code_of_signal(status.number),
-          launch::LaunchFailure{0, exited ? "exited" : "killed", "rank 0 " + launch::describe(status)}};
+          launch::LaunchFailure{0, exited ? "exited" : "killed",
+                                is_told ? cause : "rank 0 " + launch::describe(status)}};
 }
 
 }  // namespace
 
 launch::LaunchResult watch_worker(const WatchedWorkerOptions& options) {
   const launch::SignalWatch signals;
-  launch::Process worker(process_options(options));
+  OverheardErrors errors;
+  launch::Process worker(process_options(options, errors.worker_end()));
+  errors.worker_has_started();
   std::optional<int> interrupted_by;
   std::optional<base::Deadline> kill_at;
   while (!worker.status()) {
     launch::PollSet polls;
     signals.watch(polls);
     polls.watch(worker.poll_fd(), POLLIN, [](short) {});
+    errors.watch(polls);
     polls.wait(base::Deadline(launch::kTickInterval));
     while (const std::optional<int> signal_number = signals.next()) {
       worker.signal_group(interrupted_by ? SIGKILL : SIGTERM);
@@ -56,7 +64,8 @@ launch::LaunchResult watch_worker(const WatchedWorkerOptions& options) {
     if (kill_at && kill_at->passed()) worker.signal_group(SIGKILL);
     if (options.on_tick) options.on_tick();
   }
-  return result_of(*worker.status(), interrupted_by);
+  errors.finish();
+  return result_of(*worker.status(), interrupted_by, errors.cause());
 }
 
 }  // namespace lockstep::cli

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
 #include "lockstep/data/files.h"
 #include "lockstep/data/sets/sets.h"
@@ -32,8 +33,8 @@ std::vector<std::string> names_in(const fs::path& root) {
   std::vector<std::string> names;
   for (const fs::path& directory : directories_in(root)) names.push_back(directory.filename().string());
   if (names.size() < 2) {
-    throw base::DataError(fmt::format("{} has {} directories; one for each class is needed, at least two.",
-                                      root.string(), names.size()));
+    throw base::DataError(fmt::format("{} has {}; one for each class is needed, at least two.", root.string(),
+                                      base::counted(std::ssize(names), "directory", "directories")));
   }
   return names;
 }

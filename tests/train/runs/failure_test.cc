@@ -14,6 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
@@ -53,6 +54,17 @@ TEST_F(Failure, ACapTooSmallIsOutOfMemoryAndSaysWhatWouldHelp) {
   EXPECT_THAT(run.err, AllOf(HasSubstr("out of memory: "), HasSubstr("2.00 MiB"), HasSubstr("are in use"),
                              HasSubstr("--batch-size"), HasSubstr("--device-memory")));
   EXPECT_EQ(run.record.at("failure").at("kind"), "out_of_memory");
+}
+
+TEST_F(Failure, ACapThatNoBatchFitsIntoIsSaidWithTheLeastThatWouldDo) {
+  const TrainRun run = store_.train(std::string(kSmall) + "--steps 5 --device-memory 1");
+  expect_one_error(run, 1, "out_of_memory");
+  EXPECT_THAT(run.err, AllOf(HasSubstr("No batch fits"), Not(HasSubstr("--batch-size"))));
+  const std::size_t at = run.err.find("--device-memory ");
+  ASSERT_NE(at, std::string::npos) << run.err;
+  const std::string advice = run.err.substr(at, run.err.find(" for a batch of 1") - at);
+  const TrainRun followed = store_.train(std::string(kSmall) + "--steps 5 --batch-size 1 " + advice);
+  EXPECT_EQ(followed.exit_code, 0) << advice << "\n" << followed.err;
 }
 
 TEST_F(Failure, ReplicasThatDivergeAreNoticedAndTheRankIsNamed) {

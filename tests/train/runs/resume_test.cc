@@ -166,7 +166,7 @@ TEST_F(Resume, WithAnotherSpecIsRefusedAndTheFieldNamed) {
 TEST_F(Resume, FromNothingIsRefused) {
   const TrainRun run = store_.train("--model lenet5" + common() + "--resume " + store_.path().string());
   EXPECT_EQ(run.exit_code, 3);
-  EXPECT_THAT(run.err, HasSubstr("there is no checkpoint in"));
+  EXPECT_THAT(run.err, HasSubstr("holds no checkpoint that was finished"));
 }
 
 // Every single byte is tried in checkpoint_damage_test; here, that the program then takes the one before.

@@ -1,0 +1,34 @@
+#include "lockstep/base/printable.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::base {
+namespace {
+
+TEST(Printable, TextStaysAsItIs) {
+  const std::string text = "Zwei Zeilen,\n\tdie zweite mit \xC3\xBC, \xE2\x82\xAC und \xF0\x9F\x98\x80";
+  EXPECT_EQ(printable(text), text);
+  EXPECT_FALSE(first_unprintable(text + "\r\n"));
+}
+
+TEST(Printable, WhatMovesATerminalIsSpelt) {
+  EXPECT_EQ(printable("\x1b[31mred"), "\\x1b[31mred");
+  EXPECT_EQ(printable("back\rward"), "back\\x0dward");
+  EXPECT_EQ(printable("\x7f"), "\\x7f");
+  EXPECT_EQ(printable("\xC2\x9B"), "\\xc2\\x9b") << "a control character of Latin-1";
+}
+
+TEST(Printable, WhatIsNoTextIsSpelt) {
+  EXPECT_EQ(printable("\xFF\xFE"), "\\xff\\xfe");
+  EXPECT_EQ(printable("cut \xE2\x82"), "cut \\xe2\\x82");
+  EXPECT_EQ(printable(std::string("a\0b", 3)), "a\\x00b");
+}
+
+TEST(Printable, TheFirstByteThatIsNoTextIsFound) {
+  EXPECT_EQ(first_unprintable("ab\x01"), 2u);
+  EXPECT_EQ(first_unprintable("\xC3\xBC\x80"), 2u);
+  EXPECT_FALSE(first_unprintable(""));
+}
+
+}  // namespace
+}  // namespace lockstep::base
