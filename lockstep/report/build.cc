@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/report/charts/charts.h"
@@ -61,7 +62,7 @@ void add_views(Report& report, const Subject& subject, const BuildOptions& optio
 }
 
 std::string first_line(const lab::Study* study, std::size_t runs) {
-  const std::string count = counted(runs, "run");
+  const std::string count = base::counted(runs, "run");
   if (study == nullptr) return fmt::format("A report of {}.", count);
   if (!study->cut.empty()) return fmt::format("Quick variant, {}. Cut: {}", count, study->cut);
   return fmt::format("The whole study, {}; nothing was cut.", count);
@@ -82,7 +83,7 @@ void add_warnings(Report& report, const std::vector<RunRecord>& records) {
   for (const std::string& warning : seen) {
     if (report.warnings.size() == kMostWarnings) {
       report.warnings.push_back(
-          fmt::format("The records hold {}.", counted(seen.size() - kMostWarnings, "more warning")));
+          fmt::format("The records hold {}.", base::counted(seen.size() - kMostWarnings, "more warning")));
       return;
     }
     report.warnings.push_back(warning);

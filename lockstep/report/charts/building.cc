@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/report/charts/charts.h"
 
 namespace lockstep::report {
@@ -169,7 +170,7 @@ Chart bars_over_cells(const Grid& grid, Chart chart, const std::vector<NamedValu
   std::erase_if(chart.series, [](const ChartSeries& series) { return series.points.empty(); });
   if (left_out > 0)
     chart.note += fmt::format("{}The first {} cells; the tables hold {}.", chart.note.empty() ? "" : " ",
-                              kMostBars, counted(left_out, "more cell"));
+                              kMostBars, base::counted(left_out, "more cell"));
   return chart;
 }
 

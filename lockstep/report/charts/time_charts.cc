@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/report/charts/charts.h"
 #include "lockstep/report/model/last_epoch.h"
 
@@ -50,7 +51,7 @@ void note_unfinished(Chart& chart, const Grid& grid, EpochValue member) {
   if (cells == 0) return;
   chart.note += chart.note.empty() ? "" : " ";
   chart.note += "The last point of a run that stopped inside an epoch is of the part that it did (" +
-                counted(cells, "cell") + ").";
+                base::counted(cells, "cell") + ").";
 }
 
 Charts epoch_charts(const Subject& subject, Chart chart, EpochValue member, double factor = 1) {
@@ -149,7 +150,7 @@ Charts rank_loss_charts(const Subject& subject) {
       ++left_out;
   }
   if (left_out > 0)
-    charts.back().note = "Losses by rank of " + counted(left_out, "more cell") + " are in the records.";
+    charts.back().note = "Losses by rank of " + base::counted(left_out, "more cell") + " are in the records.";
   return charts;
 }
 
@@ -210,7 +211,7 @@ void keep_telling(Charts& charts, std::size_t most) {
   });
   charts.resize(most);
   charts.back().note = "Of the figures by axis those that change the most are drawn; " +
-                       counted(left_out, "more chart") + " would show what the table holds.";
+                       base::counted(left_out, "more chart") + " would show what the table holds.";
 }
 
 }  // namespace

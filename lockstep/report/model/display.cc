@@ -106,10 +106,6 @@ std::string with_unit(double value, std::string_view unit) {
   return shown.name.empty() ? text : text + " " + shown.name;
 }
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string percent(double share) {
   const double value = 100 * share;
   return std::abs(value) >= 10 ? fmt::format("{:.0f} %", value) : fmt::format("{:.1f} %", value);

@@ -29,8 +29,6 @@ std::string display(const Number& number, const DisplayUnit& unit, bool exact);
 std::string with_unit(double value, std::string_view unit);
 // The same of both ends of an interval: "[12.1 ms, 12.6 ms]", "[1.2, unbounded]".
 std::string with_unit(const base::Interval& interval, std::string_view unit);
-// "1 run", "2 runs".
-std::string counted(std::size_t count, std::string_view noun);
 // "45 %", "3.2 %".
 std::string percent(double share);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/text.h"
 #include "lockstep/report/model/grid_axes.h"
 
@@ -153,7 +154,7 @@ struct Told {
     if (cells.empty()) return;
     const std::size_t shown = std::min(kMostCells, cells.size());
     const std::string more =
-        cells.size() > shown ? fmt::format("; and in {} more", counted(cells.size() - shown, "cell")) : "";
+        cells.size() > shown ? fmt::format("; and in {}", base::counted(cells.size() - shown, "more cell")) : "";
     sentences.push_back(
         {finding,
          fmt::format("Training {} {}{}.", verb, base::join(std::span(cells).first(shown), "; "), more),

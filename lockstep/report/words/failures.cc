@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/text.h"
 #include "lockstep/report/words/words.h"
 
@@ -39,7 +40,8 @@ Sentence more_failures(const std::vector<const GridCell*>& cells) {
   std::vector<Evidence> rests;
   for (const GridCell* cell : cells) rests.push_back({"status", cell->label, cell->status()});
   return {"failed-more",
-          fmt::format("So it is in {} more; the table of every cell says why.", counted(cells.size(), "cell")),
+          fmt::format("In {} no run finished either; the table of every cell says why.",
+                      base::counted(cells.size(), "more cell")),
           rests};
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/text.h"
 #include "lockstep/report/model/cell_figures.h"
 #include "lockstep/report/model/grid_axes.h"
@@ -148,7 +149,7 @@ void add_published_bytes(Sentences& sentences, const Subject& subject) {
                     ? "The figure equals the published one to the byte."
                     : fmt::format("All {} figures equal the published ones to the byte.", match.compared))
              : fmt::format("{} of {} equal the published ones to the byte; what does not: {}.", match.equal,
-                           counted(match.compared, "figure"), base::join(match.differing, "; ")),
+                           base::counted(match.compared, "figure"), base::join(match.differing, "; ")),
        match.rests});
 }
 
