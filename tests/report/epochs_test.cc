@@ -46,7 +46,9 @@ TEST(Epochs, TheOneBehindAFigureIsTheOneThatTheFigureIsOf) {
       const record::EpochFigures* epoch = epoch_behind(cell.runs.front(), epoch_value(name));
       const auto number = figure(cell, name);
       ASSERT_EQ(epoch != nullptr, number.has_value()) << name;
-      if (number) EXPECT_EQ((*epoch).*epoch_value(name), number->value) << name;
+      if (number) {
+        EXPECT_EQ((*epoch).*epoch_value(name), number->value) << name;
+      }
     }
   EXPECT_EQ(epoch_field(grid.cells[0], "train_loss"), "epochs[1].train_loss");
 }

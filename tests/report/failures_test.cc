@@ -12,7 +12,6 @@
 namespace lockstep::report {
 namespace {
 
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
