@@ -73,9 +73,9 @@ fs::path find_store(const std::optional<fs::path>& given) {
   const fs::path store = fs::absolute(given ? *given : launch::default_store());
   std::error_code ignored;
   if (fs::exists(store, ignored) && !fs::is_directory(store, ignored))
-    throw base::ConfigError(
-        fmt::format("the store {} is not a directory. Next step: name one with --store DIR or LOCKSTEP_STORE.",
-                    store.string()));
+    throw base::ConfigError(fmt::format(
+        "the store {} is not a directory. Next step: name one with --store DIR or LOCKSTEP_STORE.",
+        store.string()));
   return store;
 }
 
@@ -83,10 +83,10 @@ fs::path find_existing_store(const std::optional<fs::path>& given) {
   const fs::path store = find_store(given);
   std::error_code ignored;
   if (given && !fs::exists(store, ignored))
-    throw base::ConfigError(
-        fmt::format("the store {} does not exist. Next step: correct --store; a store is made by the first run "
-                    "that is kept in it.",
-                    store.string()));
+    throw base::ConfigError(fmt::format(
+        "the store {} does not exist. Next step: correct --store; a store is made by the first run "
+        "that is kept in it.",
+        store.string()));
   return store;
 }
 

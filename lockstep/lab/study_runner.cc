@@ -52,12 +52,11 @@ bool is_answer(const EarlierRun& run) {
 
 void require_choice(const StudyPlan& plan, const StudyOptions& options, const EarlierRuns& earlier) {
   if (options.resume || options.fresh || earlier.of_this_version.empty()) return;
-  throw base::ConfigError(
-      fmt::format("study {} has {} in {} already. Next step: --resume goes on with what is missing, "
-                  "--fresh removes them "
-                  "and begins anew.",
-                  plan.study.id(), base::counted(std::ssize(earlier.of_this_version), "run"),
-                  options.store.string()));
+  throw base::ConfigError(fmt::format(
+      "study {} has {} in {} already. Next step: --resume goes on with what is missing, "
+      "--fresh removes them "
+      "and begins anew.",
+      plan.study.id(), base::counted(std::ssize(earlier.of_this_version), "run"), options.store.string()));
 }
 
 // Takes over what has ended; what has not, or is to be done anew, leaves the store.

@@ -67,13 +67,16 @@ CellEnd StudyState::end_of(std::size_t cell) const {
   const std::optional<double> width = half_width(cell);
   const std::string spread = width ? fmt::format(", interval ±{:.1f} %", 100 * *width) : "";
   if (count >= study.repeats.least && study.interval && width && *width <= study.interval->relative)
-    return {EndKind::interval_reached, fmt::format("{}{}: within the goal of {:.0f} %", base::counted(count, "repeat"), spread,
-                                                   100 * study.interval->relative)};
+    return {EndKind::interval_reached,
+            fmt::format("{}{}: within the goal of {:.0f} %", base::counted(count, "repeat"), spread,
+                        100 * study.interval->relative)};
   if (count >= study.repeats.most)
-    return {EndKind::repeats_done, fmt::format("{}{}{}", count == 1 ? "" : "all ", base::counted(count, "repeat"), spread)};
+    return {EndKind::repeats_done,
+            fmt::format("{}{}{}", count == 1 ? "" : "all ", base::counted(count, "repeat"), spread)};
   if (count > 0 && study.cell_budget && seconds_spent(cell) >= base::to_seconds(*study.cell_budget))
-    return {EndKind::budget_spent, fmt::format("{}{}: its budget of {} is spent", base::counted(count, "repeat"), spread,
-                                               base::format_duration(*study.cell_budget))};
+    return {EndKind::budget_spent,
+            fmt::format("{}{}: its budget of {} is spent", base::counted(count, "repeat"), spread,
+                        base::format_duration(*study.cell_budget))};
   return ladder_end(cell);
 }
 

@@ -11,7 +11,9 @@ namespace lockstep::launch {
 namespace {
 
 std::string collateral_line(const std::vector<int>& ranks) {
+  constexpr std::size_t kMostNamed = 16;
   if (ranks.size() == 1) return fmt::format("rank {} was ended because of it", ranks.front());
+  if (ranks.size() > kMostNamed) return fmt::format("{} other ranks were ended because of it", ranks.size());
   return fmt::format("ranks {} were ended because of it", fmt::join(ranks, ", "));
 }
 

@@ -17,7 +17,7 @@ std::filesystem::path default_log_directory();
 // run. What cannot be removed stays.
 void prune_log_directories(const std::filesystem::path& logs, std::size_t kept);
 
-// Makes a directory that was asked for by name. Throws ConfigError when nothing can be written there.
+// Makes a directory that was asked for by name. Throws StoreError when nothing can be written there.
 void make_log_directory(const std::filesystem::path& directory);
 
 }  // namespace lockstep::launch

@@ -65,10 +65,14 @@ void OutputPump::deliver(Stream& stream, std::string_view bytes) {
 
 void OutputPump::deliver_line(const Stream& stream, std::string_view line) {
   logs_[static_cast<std::size_t>(stream.rank)].add_line(line);
-  if (stream.is_result || options_.quiet) return;
+  if (stream.is_result || options_.quiet || is_one_error_too_many(line)) return;
   error_.add(fmt::format("{}[rank{}] ", options_.line_lead, stream.rank));
   error_.add(line);
   error_.add("\n");
+}
+
+bool OutputPump::is_one_error_too_many(std::string_view line) {
+  return line.starts_with("error: ") && ++errors_ > kMostErrorsShown;
 }
 
 void OutputPump::end_stream(Stream& stream) {
@@ -88,6 +92,8 @@ void OutputPump::close_streams() {
     }
     if (stream.fd) end_stream(stream);
   }
+  if (errors_ > kMostErrorsShown)
+    say(fmt::format("{} more such errors are in the ranks' logs", errors_ - kMostErrorsShown));
 }
 
 }  // namespace lockstep::launch

@@ -28,6 +28,9 @@ struct OutputPumpOptions {
 
 class OutputPump {
  public:
+  // When hundreds of ranks meet the same trouble, a few of them say so; the logs have them all.
+  static constexpr int kMostErrorsShown = 8;
+
   explicit OutputPump(OutputPumpOptions options);
 
   // Takes the reading end of a pipe and makes it non-blocking.
@@ -38,6 +41,7 @@ class OutputPump {
   void watch(PollSet& polls);
   bool streams_open() const;
   // Reads what there still is and completes partial lines: for when nobody can write any more, or time is up.
+  // Says how many errors were not shown.
   void close_streams();
   // Whether all that was read has been written.
   bool drained() const { return output_.empty() && error_.empty(); }
@@ -60,6 +64,7 @@ class OutputPump {
   void deliver(Stream& stream, std::string_view bytes);
   void deliver_line(const Stream& stream, std::string_view line);
   void end_stream(Stream& stream);
+  bool is_one_error_too_many(std::string_view line);
   void warn_once(const std::string& what);
 
   OutputPumpOptions options_;
@@ -68,6 +73,7 @@ class OutputPump {
   std::deque<RankLog> logs_;
   std::deque<Stream> streams_;  // a deque: watches refer to its elements
   bool warned_ = false;
+  int errors_ = 0;  // lines of ranks that tell of one
 };
 
 }  // namespace lockstep::launch

@@ -30,10 +30,9 @@ std::string describe(const BytesByUse& by_use) {
                          std::uint64_t cap_bytes) {
   throw OutOfMemory(
       in_use + bytes, cap_bytes,
-      fmt::format(
-          "out of memory: {} more for {} do not fit into this worker's {}; {} are in use ({}).",
-          base::format_bytes(bytes), name_of(use), base::format_bytes(cap_bytes), base::format_bytes(in_use),
-          describe(by_use)));
+      fmt::format("out of memory: {} more for {} do not fit into this worker's {}; {} are in use ({}).",
+                  base::format_bytes(bytes), name_of(use), base::format_bytes(cap_bytes),
+                  base::format_bytes(in_use), describe(by_use)));
 }
 
 }  // namespace

@@ -39,8 +39,7 @@ class MemoryAccount {
  public:
   explicit MemoryAccount(std::optional<std::uint64_t> cap_bytes = {}) : cap_bytes_(cap_bytes) {}
 
-  // Throws OutOfMemory that says what was asked for, what is in use and for what, and the cap. What would help
-  // is for those to say who know the run.
+  // Throws OutOfMemory that says what was asked for, what is in use and for what, and the cap.
   void add(Use use, std::uint64_t bytes);
   void remove(Use use, std::uint64_t bytes) noexcept;
   // The same bytes are used for something else now; what is in use stays.

@@ -32,8 +32,8 @@ void refuse_binary(const std::string& text, const std::string& file_name) {
   const std::optional<std::size_t> at = base::first_unprintable(text);
   if (!at) return;
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(*at), '\n');
-  throw base::ConfigError(fmt::format("{}:{}: the byte 0x{:02x} is no text; this file is to be YAML.", file_name,
-                                      line, static_cast<unsigned char>(text[*at])));
+  throw base::ConfigError(fmt::format("{}:{}: the byte 0x{:02x} is no text; this file is to be YAML.",
+                                      file_name, line, static_cast<unsigned char>(text[*at])));
 }
 
 // What stands after a line of --- is another document, which nobody would read.

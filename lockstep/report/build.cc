@@ -31,7 +31,7 @@ void check_names(const std::vector<std::string>& only) {
   for (const std::string& name : only)
     if (!contains(known, name))
       throw base::UsageError(fmt::format("there is no table or chart '{}'.{} There are: {}.", name,
-                                          base::suggestion(name, known), base::join(known, ", ")));
+                                         base::suggestion(name, known), base::join(known, ", ")));
 }
 
 // What a study asks for, with the summary first and the projection and published figures wherever there are

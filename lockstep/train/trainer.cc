@@ -24,7 +24,7 @@ using measure::SpanScope;
       fmt::format(
           "the loss of step {} is {}: training has diverged. A smaller --learning-rate, --warmup-epochs or "
           "--clip-norm may keep it finite; data that is not normalised may be the cause too.{}",
-          step, loss, more));
+          step, std::isnan(loss) ? "nan" : fmt::format("{}", loss), more));
 }
 
 record::Task task_of(models::LossKind loss) {

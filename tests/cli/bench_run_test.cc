@@ -142,7 +142,8 @@ TEST(Bench, refuses_what_cannot_be_run_with_the_reason) {
       {"allreduce --log-dir /dev/null/x", 1, "logs cannot be kept in /dev/null/x"},
       {"allreduce --json-file /dev/null/x", 1, "no file can be written there"},
       {"allreduce --iterations 100000000000", 2, "too large: at most 2147483647"},
-      {"allreduce --rank 0 --world 1 --master-port 99999", 2, "--master-port: 99999 is too large: at most 65535"},
+      {"allreduce --rank 0 --world 1 --master-port 99999", 2,
+       "--master-port: 99999 is too large: at most 65535"},
   };
   for (const auto& [line, code, expected] : refusals) {
     const ProgramRun run = run_lockstep(std::string("bench ") + line);

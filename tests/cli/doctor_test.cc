@@ -25,9 +25,30 @@ TEST(Doctor, tries_every_part_and_gives_a_next_step_for_what_is_missing) {
     EXPECT_TRUE(finding["state"] == "ok" || finding["next_step"] != "") << finding;
     by_name[finding["name"]] = finding;
   }
-  for (const char* name :
-       {"cores", "quota", "memory", "instructions", "shared memory", "loopback", "network namespaces",
-        "local", "shm", "gloo", "mpi", "mpirun", "python torch", "cuda", "mps", "fashion-mnist"})
+  for (const char* name : {"cores",
+                           "quota",
+                           "memory",
+                           "instructions",
+                           "shared memory",
+                           "loopback",
+                           "network namespaces",
+                           "local",
+                           "shm",
+                           "gloo",
+                           "mpi",
+                           "mpirun",
+                           "python torch",
+                           "cuda",
+                           "mps",
+                           "mnist",
+                           "fashion-mnist",
+                           "cifar10",
+                           "driving",
+                           "images",
+                           "folder",
+                           "digits",
+                           "road",
+                           "texture"})
     EXPECT_TRUE(by_name.contains(name)) << name;
   EXPECT_EQ(by_name["shared memory"]["state"], "ok");
   EXPECT_EQ(by_name["loopback"]["state"], "ok");

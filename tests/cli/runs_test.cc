@@ -37,7 +37,8 @@ TEST_F(Runs, a_study_that_no_run_is_of_is_named_with_those_there_are) {
   const ProgramRun none = lockstep("runs list --study nosuch");
   EXPECT_EQ(none.exit_code, 3);
   EXPECT_THAT(none.err, AllOf(HasSubstr("is of a study 'nosuch'"), HasSubstr("None is of any study.")));
-  std::ofstream(store / "grid.yaml") << "name: grid\ntitle: T\nquestion: Q?\nbase: {data: digits, steps: 2}\n";
+  std::ofstream(store / "grid.yaml")
+      << "name: grid\ntitle: T\nquestion: Q?\nbase: {data: digits, steps: 2}\n";
   ASSERT_EQ(lockstep("study '" + (store / "grid.yaml").string() + "' --progress none").exit_code, 0);
   const ProgramRun other = lockstep("runs list --study gird");
   EXPECT_THAT(other.err, AllOf(HasSubstr("Did you mean 'grid'?"), HasSubstr("Its studies are: grid.")));
@@ -63,8 +64,8 @@ TEST_F(Runs, a_store_that_may_only_be_read_is_listed_without_a_warning) {
   // In a namespace of its own: for root, permissions alone forbid nothing.
   const std::string place = store.string();
   const ProgramRun list = run_shell("unshare --mount sh -c 'mount --bind " + place + " " + place +
-                                    " && mount -o remount,ro,bind " + place + " || exit 77; LOCKSTEP_STORE=" + place +
-                                    " " + program() + " runs list'");
+                                    " && mount -o remount,ro,bind " + place +
+                                    " || exit 77; LOCKSTEP_STORE=" + place + " " + program() + " runs list'");
   if (list.exit_code == 77 || list.exit_code == 1) GTEST_SKIP() << "no namespaces here: " << list.err;
   EXPECT_EQ(list.exit_code, 0) << list.err;
   EXPECT_THAT(list.out, HasSubstr("finished"));

@@ -9,8 +9,8 @@ using ::testing::HasSubstr;
 class TrainInterrupt : public TrainTest {
  protected:
   // Sends the signal once every worker waits; twice with a pause where asked for.
-  ProgramRun interrupt(const std::string& signal, const std::string& behaviour, int workers,
-                       int times = 1, const std::string& pause = "0.3") const {
+  ProgramRun interrupt(const std::string& signal, const std::string& behaviour, int workers, int times = 1,
+                       const std::string& pause = "0.3") const {
     const std::string waiting = "until [ $(grep -c waiting '" + store.string() + "/err') -ge " +
                                 std::to_string(workers) + " ]; do sleep 0.05; done\n";
     std::string kills;

@@ -61,8 +61,8 @@ TEST_F(TrainLaunchers, rank_0s_exit_code_is_that_of_its_worker) {
 
 TEST_F(TrainLaunchers, the_record_says_why_a_worker_ended_before_its_first_event) {
   const ProgramRun run =
-      run_shell(setting("refuse") + "RANK=0 WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29515 " + program() +
-                " train --data digits");
+      run_shell(setting("refuse") + "RANK=0 WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29515 " +
+                program() + " train --data digits");
   EXPECT_EQ(run.exit_code, 3);
   EXPECT_THAT(run.err, HasSubstr("error: the ranks do not agree"));
   EXPECT_THAT(run.out, HasSubstr("engine    lockstep\n"));

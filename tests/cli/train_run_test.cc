@@ -150,7 +150,8 @@ TEST_F(TrainRun, files_that_begin_well_are_left_to_the_worker) {
   const std::string place = "'" + store.string();
   for (const std::string& line :
        {"--resume " + place + "/good'", "--resume " + place + "/good/checkpoints/step-00000003/'",
-        "--weights " + place + "/w.safetensors'", "--weights " + place + "/w.pt'", "--data-dir " + place + "'"})
+        "--weights " + place + "/w.safetensors'", "--weights " + place + "/w.pt'",
+        "--data-dir " + place + "'"})
     EXPECT_EQ(train(line).exit_code, 0) << line;
 }
 
@@ -158,7 +159,8 @@ TEST_F(TrainRun, a_file_that_cannot_be_written_is_said_before_anything_starts) {
   for (const char* line : {"--trace /nowhere/t.json", "--export-weights /nowhere/w.safetensors"}) {
     const ProgramRun run = train(line);
     EXPECT_EQ(run.exit_code, 1) << line;
-    EXPECT_THAT(run.err, AllOf(HasSubstr("there is no directory /nowhere"), HasSubstr("Nothing was started.")));
+    EXPECT_THAT(run.err,
+                AllOf(HasSubstr("there is no directory /nowhere"), HasSubstr("Nothing was started.")));
   }
   EXPECT_THAT(runs(), IsEmpty());
 }

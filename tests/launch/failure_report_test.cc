@@ -29,6 +29,14 @@ TEST(FailureReport, says_only_what_there_is_to_say) {
   EXPECT_THAT(failure_report(facts), ElementsAre("error: it failed", "rank 3 was ended because of it"));
 }
 
+TEST(FailureReport, counts_the_collateral_where_a_list_would_be_long) {
+  FailureFacts facts;
+  facts.message = "it failed";
+  for (int rank = 1; rank < 500; ++rank) facts.collateral.push_back(rank);
+  EXPECT_THAT(failure_report(facts),
+              ElementsAre("error: it failed", "499 other ranks were ended because of it"));
+}
+
 TEST(FailureReport, passes_the_exit_codes_through_that_mean_something) {
   for (const int code : {2, 3, 4, 5, 6, 124})
     EXPECT_EQ(exit_code_of_failure(1, ExitStatus{ExitStatus::Kind::exited, code}), code);

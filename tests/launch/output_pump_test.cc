@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <thread>
@@ -65,6 +66,18 @@ TEST_F(OutputPumpTest, tags_every_other_line_and_completes_the_last) {
   pump_until_quiet();
   EXPECT_EQ(output(), "");
   EXPECT_EQ(error(), "[rank0] a\n[rank1] b\n[rank1] c\n[rank1] d\n");
+}
+
+TEST_F(OutputPumpTest, shows_a_few_errors_and_counts_the_rest) {
+  std::string errors;
+  for (int i = 0; i < OutputPump::kMostErrorsShown + 5; ++i) errors += "error: cannot join\n";
+  write_to(stream(1, Channel::error), errors + "the end\n");
+  pump_->close_streams();
+  pump_until_quiet();
+  const std::string shown = error();
+  EXPECT_THAT(shown, testing::EndsWith("[rank1] the end\n5 more such errors are in the ranks' logs\n"));
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), OutputPump::kMostErrorsShown + 2);
+  EXPECT_EQ(text_of(directory_.path() / "logs" / "rank1.log"), errors + "the end\n");
 }
 
 TEST_F(OutputPumpTest, logs_both_streams_of_a_rank) {

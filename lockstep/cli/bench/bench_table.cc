@@ -34,8 +34,8 @@ std::string header(const BenchReport& report) {
       "# lockstep bench {}\n# machine {}: {}, {}, {} of memory\n# workers {}{}\n"
       "# memory copy {} per rank, all ranks at once\n",
       report.version, machine.host, machine.cpu, base::counted(machine.cores, "core"),
-      base::format_bytes(machine.memory_bytes),
-      report.workers, report.rank_source.empty() ? "" : ", ranks from " + report.rank_source,
+      base::format_bytes(machine.memory_bytes), report.workers,
+      report.rank_source.empty() ? "" : ", ranks from " + report.rank_source,
       base::format_rate(report.memory_copy_bytes_per_second));
 }
 

@@ -38,7 +38,8 @@ std::string whole(const Json& model, const char* name) {
 
 std::string flops(const Json& model) {
   if (!model.contains("flops_per_sample")) return "";
-  return fmt::format("{:.4g} M", model["flops_per_sample"].get<double>() / 1e6);
+  const double count = model["flops_per_sample"].get<double>();
+  return count < 1e9 ? fmt::format("{:.4g} M", count / 1e6) : fmt::format("{:.4g} G", count / 1e9);
 }
 
 std::string activations(const Json& model) {

@@ -54,7 +54,8 @@ std::vector<lab::IndexedRun> runs_of_study(std::vector<lab::IndexedRun> runs, co
   const std::vector<std::string> names(there.begin(), there.end());
   throw base::ConfigError(fmt::format(
       "no run in {} is of a study '{}'.{} {}", store.string(), study, base::suggestion(study, names),
-      names.empty() ? "None is of any study." : fmt::format("Its studies are: {}.", base::join(names, ", "))));
+      names.empty() ? "None is of any study."
+                    : fmt::format("Its studies are: {}.", base::join(names, ", "))));
 }
 
 std::string no_runs_text(const std::filesystem::path& store) {
@@ -190,7 +191,8 @@ int RunsCommand::take_in(const Words& files, const Console& console) const {
     throw base::UsageError("import what? lockstep runs import FILE.jsonl, a run's directory or a store.");
   std::map<lab::Imported, int> counts;
   for (const std::string& file : files)
-    for (const RunRecord& record : lab::read_records(file)) ++counts[lab::import_record(lab::find_store(store_), record)];
+    for (const RunRecord& record : lab::read_records(file))
+      ++counts[lab::import_record(lab::find_store(store_), record)];
   console.print(fmt::format("{} imported, {} known already\n",
                             base::counted(counts[lab::Imported::added], "run"),
                             counts[lab::Imported::known]));

@@ -1,57 +1,67 @@
-// The doctor looks for data sets where they are looked for by default.
+// The doctor looks for every data set where it is looked for by default, and whether its files are all there.
+#include <fmt/format.h>
+
 #include <filesystem>
 
-#include "lockstep/base/environment.h"
 #include "lockstep/base/text.h"
 #include "lockstep/cli/doctor/finding.h"
+#include "lockstep/data/search.h"
 
 namespace lockstep::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> data_directories() {
-  std::vector<fs::path> directories;
-  if (const auto chosen = base::environment("LOCKSTEP_DATA")) directories.emplace_back(*chosen);
-  if (const auto data_home = base::environment("XDG_DATA_HOME"))
-    directories.push_back(fs::path(*data_home) / "lockstep");
-  else if (const auto home = base::environment("HOME"))
-    directories.push_back(fs::path(*home) / ".local/share/lockstep");
-  directories.emplace_back("/usr/share/datasets");  // Debian's packages
-  return directories;
+constexpr const char* kArea = "data";
+
+// What must lie in the set's directory, packed or not.
+std::vector<std::string> files_of(const record::DataEntry& set) {
+  if (set.name == "cifar10") return {"data_batch_1.bin", "data_batch_5.bin", "test_batch.bin"};
+  if (set.name == "driving") return {"driving_log.csv"};
+  return {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
+          "t10k-labels-idx1-ubyte"};
 }
 
-Finding examine_set(const std::string& name, const std::vector<std::string>& files,
-                    const std::string& next_step) {
+std::vector<std::string> absent_from(const fs::path& directory, const record::DataEntry& set) {
+  std::vector<std::string> absent;
+  std::error_code ignored;
+  for (const std::string& file : files_of(set))
+    if (!fs::exists(directory / file, ignored) && !fs::exists(directory / (file + ".gz"), ignored))
+      absent.push_back(file);
+  return absent;
+}
+
+Finding examine_files(const record::DataEntry& set) {
+  const std::string name(set.name);
+  const std::string next_step =
+      fmt::format("{}; or put its files into {} under LOCKSTEP_DATA.", set.how_to_get, set.directory);
   std::string incomplete;
-  for (const fs::path& directory : data_directories()) {
-    const fs::path place = directory / name;
+  for (const data::Place& place : data::places_of(set, std::nullopt)) {
     std::error_code ignored;
-    if (!fs::is_directory(place, ignored)) continue;
-    std::vector<std::string> absent;
-    for (const std::string& file : files)
-      if (!fs::exists(place / file, ignored) && !fs::exists(place / (file + ".gz"), ignored))
-        absent.push_back(file);
-    if (absent.empty()) return {"data", name, Health::ok, place.string()};
-    incomplete = place.string() + " lacks " + base::join(absent, ", ");
+    if (!fs::is_directory(place.directory, ignored)) continue;
+    const std::vector<std::string> absent = absent_from(place.directory, set);
+    if (absent.empty()) return {kArea, name, Health::ok, place.directory.string()};
+    incomplete = place.directory.string() + " lacks " + base::join(absent, ", ");
   }
-  if (!incomplete.empty()) return {"data", name, Health::broken, incomplete, next_step};
-  return {"data", name, Health::missing, "not found", next_step};
+  if (!incomplete.empty()) return {kArea, name, Health::broken, incomplete, next_step};
+  return {kArea, name, Health::missing, "not found", next_step};
+}
+
+Finding examine_set(const record::DataEntry& set) {
+  const std::string name(set.name);
+  if (set.source == record::Source::procedural)
+    return {kArea, name, Health::ok, "drawn from a seed: needs no file"};
+  if (set.source == record::Source::users_path)
+    return {kArea, name, Health::ok, fmt::format("your own files: {}:PATH", name)};
+  return examine_files(set);
 }
 
 }  // namespace
 
 Findings examine_data() {
-  const std::vector<std::string> idx = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
-                                        "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
-  return {
-      examine_set("fashion-mnist", idx,
-                  "Install Debian's package dataset-fashion-mnist, or put the files under LOCKSTEP_DATA."),
-      examine_set("mnist", idx,
-                  "lockstep data get mnist, or put the four IDX files into mnist under LOCKSTEP_DATA."),
-      examine_set("cifar-10-batches-bin", {"data_batch_1.bin", "data_batch_5.bin", "test_batch.bin"},
-                  "lockstep data get cifar10, or unpack the binary version of CIFAR-10 under LOCKSTEP_DATA."),
-  };
+  Findings findings;
+  for (const record::DataEntry& set : record::data_entries()) findings.push_back(examine_set(set));
+  return findings;
 }
 
 }  // namespace lockstep::cli

@@ -124,9 +124,10 @@ std::string plan_text(const lab::StudyPlan& plan, const Console& console) {
   }
   std::string questions;
   for (const std::string& question : plan.study.questions) questions += question + "\n";
-  return fmt::format("{}: {}\n{}{}\n{}\n{} x {}, about {} in all\n", plan.study.id(),
-                     plan.study.title, questions, remarks(plan), table.text(console, 0),
-                     base::counted(std::ssize(plan.cells), "cell"), repeats_text(plan.study), format_time_to_go(total_seconds(plan)));
+  return fmt::format("{}: {}\n{}{}\n{}\n{} x {}, about {} in all\n", plan.study.id(), plan.study.title,
+                     questions, remarks(plan), table.text(console, 0),
+                     base::counted(std::ssize(plan.cells), "cell"), repeats_text(plan.study),
+                     format_time_to_go(total_seconds(plan)));
 }
 
 Json plan_json(const lab::StudyPlan& plan) {
@@ -148,15 +149,14 @@ std::string outcome_text(const lab::StudyPlan& plan, const lab::StudyOutcome& ou
                console.styled(lead + end.text, tone_of(end.kind)) +
                    (plan.cells[i].oversubscribed && outcome.repeats[i] > 0 ? " (oversubscribed)" : "")});
   }
-  const std::string others =
-      outcome.of_other_versions > 0
-          ? fmt::format("; {} of other versions of it {} left out",
-                        base::counted(outcome.of_other_versions, "run"),
-                        outcome.of_other_versions == 1 ? "is" : "are")
-          : "";
-  return fmt::format("{}: {}\n{}\n{}\n{} now, {} from earlier{}. {}.\n", plan.study.id(),
-                     plan.study.title, remarks(plan), table.text(console, 0),
-                     base::counted(outcome.runs, "run"), outcome.kept, others, how_it_ended(outcome));
+  const std::string others = outcome.of_other_versions > 0
+                                 ? fmt::format("; {} of other versions of it {} left out",
+                                               base::counted(outcome.of_other_versions, "run"),
+                                               outcome.of_other_versions == 1 ? "is" : "are")
+                                 : "";
+  return fmt::format("{}: {}\n{}\n{}\n{} now, {} from earlier{}. {}.\n", plan.study.id(), plan.study.title,
+                     remarks(plan), table.text(console, 0), base::counted(outcome.runs, "run"), outcome.kept,
+                     others, how_it_ended(outcome));
 }
 
 Json outcome_json(const lab::StudyPlan& plan, const lab::StudyOutcome& outcome) {

@@ -22,7 +22,8 @@ class OverheardErrors {
   void watch(launch::PollSet& polls);
   // When the worker has ended: what it still said.
   void finish();
-  // The last error that it told of, or the one of another rank that it ended for; empty where it told of none.
+  // The last error that it told of, or the one of another rank that it ended for; empty where it told of
+  // none.
   const std::string& cause() const { return cause_; }
 
  private:

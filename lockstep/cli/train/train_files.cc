@@ -34,7 +34,8 @@ fs::file_type type_of(const char* field, const std::string& named) {
 
 void require_directory(const char* field, const std::string& named) {
   if (type_of(field, named) != fs::file_type::directory) refuse(field, named, "is not a directory");
-  if (::access(named.c_str(), R_OK | X_OK) != 0) refuse(field, named, "cannot be read: " + base::errno_text());
+  if (::access(named.c_str(), R_OK | X_OK) != 0)
+    refuse(field, named, "cannot be read: " + base::errno_text());
 }
 
 void require_file(const char* field, const std::string& named) {
@@ -57,9 +58,10 @@ bool begins_as_weights(const std::string& named) {
 void require_weights(const std::string& named) {
   require_file("weights", named);
   if (!begins_as_weights(named))
-    refuse("weights", named,
-           "is neither a safetensors file nor one that torch.save wrote, or it is cut short; fetch or save it "
-           "again");
+    refuse(
+        "weights", named,
+        "is neither a safetensors file nor one that torch.save wrote, or it is cut short; fetch or save it "
+        "again");
 }
 
 // A checkpoint is a directory step-... whose manifest was written last.
@@ -76,10 +78,10 @@ void require_checkpoint(const std::string& named) {
   const fs::path inside = fs::is_directory(plain / "checkpoints") ? plain / "checkpoints" : plain;
   std::error_code ignored;
   const fs::directory_iterator entries(inside, ignored);
-  const bool found = is_checkpoint(plain) ||
-                     std::any_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
-                       return is_checkpoint(entry.path());
-                     });
+  const bool found =
+      is_checkpoint(plain) || std::any_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
+        return is_checkpoint(entry.path());
+      });
   if (!found)
     refuse("resume", named,
            "holds no checkpoint that was finished; name a run's directory, or one of its checkpoints "

@@ -17,6 +17,17 @@ std::string hexadecimal(const cudaUUID_t& uuid) {
   return text;
 }
 
+// CUDA calls a driver that is not there an insufficient one; its version then is 0.
+std::string why_no_device(cudaError_t result) {
+  if (result == cudaSuccess || result == cudaErrorNoDevice) return "no CUDA device is visible";
+  if (result != cudaErrorInsufficientDriver) return "CUDA does not start: " + cuda_text(result);
+  int version = 0;
+  const bool installed = cudaDriverGetVersion(&version) == cudaSuccess && version > 0;
+  static_cast<void>(cudaGetLastError());
+  return installed ? "NVIDIA's driver is older than this build's CUDA needs"
+                   : "NVIDIA's driver is not installed";
+}
+
 }  // namespace
 
 DeviceCount count_devices() {
@@ -24,8 +35,7 @@ DeviceCount count_devices() {
   const cudaError_t result = cudaGetDeviceCount(&count);
   if (result == cudaSuccess && count > 0) return {count, ""};
   static_cast<void>(cudaGetLastError());
-  if (result == cudaSuccess) return {0, "no CUDA device is visible"};
-  return {0, "the CUDA driver found no device: " + cuda_text(result)};
+  return {0, why_no_device(result)};
 }
 
 DeviceFacts facts_of(int device) {
