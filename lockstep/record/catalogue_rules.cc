@@ -125,6 +125,32 @@ std::optional<Problem> torch_dp_needs_gpus(const Combination& run) {
                  "strategy ddp"};
 }
 
+std::string percent(double share) {
+  return fmt::format("{:g}%", share * 100);
+}
+
+std::optional<Problem> slices_are_of_gpus(const Combination& run) {
+  if (!run.slice_share) return std::nullopt;
+  if (run.device != "cuda")
+    return Problem{"slice_share", percent(*run.slice_share),
+                   fmt::format("slices are shares of a GPU, and device is {}", run.device),
+                   "device cuda, or threads for a worker's share of the cores"};
+  if (run.strategy == "dp")
+    return Problem{"slice_share", percent(*run.slice_share),
+                   "the replicas of strategy dp are one process, and a slice is a process's", "strategy ddp"};
+  return std::nullopt;
+}
+
+// Where more is given than there is, N workers are not N times the hardware of one.
+std::optional<Problem> slices_fit(const Combination& run) {
+  if (!run.slice_share || run.device != "cuda" || run.gpus == 0) return std::nullopt;
+  const int on_one = (run.workers / run.hosts + run.gpus - 1) / run.gpus;
+  if (on_one * *run.slice_share <= 1 + 1e-9) return std::nullopt;
+  return Problem{"slice_share", percent(*run.slice_share),
+                 fmt::format("{} workers share a GPU, and {} such slices are more than it has", on_one, on_one),
+                 fmt::format("slice_share {}", percent(1.0 / on_one))};
+}
+
 // The first data set that a model of this task can learn from, preferring ones that need no file.
 std::string sets_for(Task task) {
   std::vector<std::string> names;
@@ -152,7 +178,8 @@ constexpr std::array kRules = {engine_lacks_strategy,     single_is_alone,
                                device_backend_needs_cuda, shm_is_one_host,
                                p2p_is_one_host,           torch_has_its_own_backends,
                                cuda_needs_device_backend, torch_dp_needs_gpus,
-                               model_fits_data,           horovod_needs_host_memory};
+                               model_fits_data,           horovod_needs_host_memory,
+                               slices_are_of_gpus,        slices_fit};
 
 }  // namespace
 
