@@ -1,5 +1,5 @@
-// NVIDIA's Multi-Process Service, started for one run and ended with it: through it several workers compute on
-// one GPU at the same time, each on a fixed share.
+// NVIDIA's Multi-Process Service, started for one run and ended with it: through it several workers compute
+// on one GPU at the same time, each on a fixed share.
 #pragma once
 
 #include "lockstep/launch/janitor.h"

@@ -146,9 +146,10 @@ std::optional<Problem> slices_fit(const Combination& run) {
   if (!run.slice_share || run.device != "cuda" || run.gpus == 0) return std::nullopt;
   const int on_one = (run.workers / run.hosts + run.gpus - 1) / run.gpus;
   if (on_one * *run.slice_share <= 1 + 1e-9) return std::nullopt;
-  return Problem{"slice_share", percent(*run.slice_share),
-                 fmt::format("{} workers share a GPU, and {} such slices are more than it has", on_one, on_one),
-                 fmt::format("slice_share {}", percent(1.0 / on_one))};
+  return Problem{
+      "slice_share", percent(*run.slice_share),
+      fmt::format("{} workers share a GPU, and {} such slices are more than it has", on_one, on_one),
+      fmt::format("slice_share {}", percent(1.0 / on_one))};
 }
 
 // The first data set that a model of this task can learn from, preferring ones that need no file.

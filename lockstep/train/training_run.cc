@@ -104,6 +104,8 @@ TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog
       timer_(make_timer(spec_, *compute_, trace_.get(), place_.disturbances.measure_turn)),
       utilisation_(utilisation_options(spec_)) {
   if (trace_ != nullptr) session_.ledger().listen(*trace_);
+  // A slice's limit is the service's, which counts what CUDA itself takes too.
+  if (spec_.device_memory && !spec_.slice_share) compute_->limit_memory(spec_.device_memory->count);
   if (spec_.strategy == "dp")
     replicas_ = std::make_unique<Replicas>(
         ReplicasOptions{spec_, place_.directory, place_.clock, session_, *timer_, place_.disturbances});
@@ -203,7 +205,7 @@ void TrainingRun::warn_if_nothing_is_left(const Progress& from) {
 }
 
 void TrainingRun::announce() {
-  const record::StartedEvent started = started_event(spec_, train_set_->classes, placement_);
+  const record::StartedEvent started = started_event(spec_, train_set_->classes, placement_, compute_->gpu());
   if (replicas_ != nullptr) replicas_->announce(started);
   events_.write(started);
   events_.flush();

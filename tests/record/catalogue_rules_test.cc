@@ -31,6 +31,26 @@ Combination run(const char* strategy, const char* backend, const char* device, i
   return {engine, model, data, strategy, backend, device, workers, hosts};
 }
 
+Combination sliced(Combination run, double share, int gpus) {
+  run.slice_share = share;
+  run.gpus = gpus;
+  return run;
+}
+
+INSTANTIATE_TEST_SUITE_P(Slices, RefusedCombination,
+                         ::testing::Values(Refused{sliced(run("ddp", "shm", "cpu"), 0.5, 0), "slice_share",
+                                                   "device is cpu", "device cuda"},
+                                           Refused{sliced(run("ddp", "nccl", "cuda", 4), 0.5, 1),
+                                                   "slice_share", "4 workers", "slice_share 25%"},
+                                           Refused{sliced(run("ddp", "nccl", "cuda", 5), 0.5, 2),
+                                                   "slice_share", "3 workers", "slice_share 33.3333%"}));
+
+TEST(Slices, are_allowed_up_to_the_whole_of_every_gpu) {
+  EXPECT_TRUE(problems_of(sliced(run("ddp", "nccl", "cuda", 8), 0.125, 1)).empty());
+  EXPECT_TRUE(problems_of(sliced(run("ddp", "p2p", "cuda", 4), 0.5, 2)).empty());
+  EXPECT_TRUE(problems_of(sliced(run("single", "local", "cuda", 1), 0.125, 1)).empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Rules, RefusedCombination,
     ::testing::Values(
