@@ -83,13 +83,6 @@ std::optional<Problem> device_backend_needs_cuda(const Combination& run) {
                  run.hosts > 1 ? "backend gloo, or device cuda" : "backend shm, or device cuda"};
 }
 
-std::optional<Problem> cuda_needs_device_backend(const Combination& run) {
-  const bool moves_host_memory = run.backend == "shm" || run.backend == "gloo" || run.backend == "mpi";
-  if (run.device != "cuda" || run.engine != "lockstep" || !moves_host_memory) return std::nullopt;
-  return Problem{"backend", run.backend, "it moves memory of the host, and device is cuda",
-                 run.hosts > 1 ? "backend nccl, or device cpu" : "backend nccl or p2p, or device cpu"};
-}
-
 std::optional<Problem> shm_is_one_host(const Combination& run) {
   if (run.backend != "shm" || run.hosts == 1) return std::nullopt;
   return Problem{"backend", run.backend,
@@ -173,14 +166,21 @@ std::optional<Problem> model_fits_data(const Combination& run) {
       fmt::format("data {}", sets_for(model.task))};
 }
 
-constexpr std::array kRules = {engine_lacks_strategy,     single_is_alone,
-                               dp_is_one_process,         dp_is_one_host,
-                               dp_computes_on_cores,      local_is_one_process,
-                               device_backend_needs_cuda, shm_is_one_host,
-                               p2p_is_one_host,           torch_has_its_own_backends,
-                               cuda_needs_device_backend, torch_dp_needs_gpus,
-                               model_fits_data,           horovod_needs_host_memory,
-                               slices_are_of_gpus,        slices_fit};
+constexpr std::array kRules = {engine_lacks_strategy,
+                               single_is_alone,
+                               dp_is_one_process,
+                               dp_is_one_host,
+                               dp_computes_on_cores,
+                               local_is_one_process,
+                               device_backend_needs_cuda,
+                               shm_is_one_host,
+                               p2p_is_one_host,
+                               torch_has_its_own_backends,
+                               torch_dp_needs_gpus,
+                               model_fits_data,
+                               horovod_needs_host_memory,
+                               slices_are_of_gpus,
+                               slices_fit};
 
 }  // namespace
 

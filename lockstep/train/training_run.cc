@@ -88,6 +88,10 @@ AgreementOptions agreement_options(const record::RunSpec& spec, double trained_s
   return options;
 }
 
+bool moves_device_memory(const record::RunSpec& spec) {
+  return spec.backend == "nccl" || spec.backend == "p2p";
+}
+
 }  // namespace
 
 TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog& events,
@@ -137,8 +141,9 @@ void TrainingRun::open_communicator() {
   comm::OpenOptions options;
   options.timeout = base::from_seconds(spec_.timeout.count);
   options.channel = "train";
-  options.disturb = [this](std::unique_ptr<comm::Communicator> opened) {
-    return slow_down(std::move(opened), place_.disturbances);
+  options.wrap = [this](std::unique_ptr<comm::Communicator> opened) {
+    opened = slow_down(std::move(opened), place_.disturbances);
+    return moves_device_memory(spec_) ? std::move(opened) : compute_->staged(std::move(opened));
   };
   communicator_ = compute_->ordered(session_.open(spec_.backend, options));
   agreement_channel_ = open_agreement_channel(options);
@@ -147,7 +152,7 @@ void TrainingRun::open_communicator() {
 // Two communicators on one device that work at the same time may block each other: wishes then take the
 // host's way.
 std::unique_ptr<comm::Communicator> TrainingRun::open_agreement_channel(comm::OpenOptions options) {
-  if (spec_.backend != "nccl" && spec_.backend != "p2p") return communicator_->duplicate();
+  if (!moves_device_memory(spec_)) return communicator_->duplicate();
   const comm::Group& group = session_.group();
   options.channel = "agreement";
   return session_.open(group.local_world == group.world ? "shm" : "gloo", options);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lockstep/base/error.h"
+#include "lockstep/comm/cuda/staged_communicator.h"
 #include "lockstep/device/cuda/cuda_device.h"
 #include "lockstep/device/cuda/cuda_error.h"
 #include "lockstep/device/cuda/cuda_step_timer.h"
@@ -58,6 +59,10 @@ class CudaComputeQueue : public ComputeQueue {
 
   std::unique_ptr<comm::Communicator> ordered(std::unique_ptr<comm::Communicator> communicator) override {
     return std::make_unique<OrderedCommunicator>(std::move(communicator), *this);
+  }
+
+  std::unique_ptr<comm::Communicator> staged(std::unique_ptr<comm::Communicator> communicator) override {
+    return std::make_unique<comm::StagedCommunicator>(std::move(communicator), device_);
   }
 
   std::string gpu() const override { return device::cuda::facts_of(device_).name; }
