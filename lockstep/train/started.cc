@@ -24,8 +24,10 @@ std::string utc_now() {
   return fmt::format("{}.{:03}Z", text, now.time_since_epoch().count() % 1000);
 }
 
-nlohmann::json machine_json() {
+nlohmann::json machine_json(const record::RunSpec& spec, const std::string& gpu) {
   record::Machine machine = device::machine_facts();
+  if (!gpu.empty()) machine.gpu = gpu;
+  if (spec.slice_share) machine.slice_share = spec.slice_share->count;
   machine.libraries["libtorch"] = TORCH_VERSION;
   nlohmann::json json;
   to_json(json, machine);
@@ -48,7 +50,8 @@ double measure_peak_flops(const Placement& placement) {
   return device::arithmetic_peak(at::get_num_threads(), static_cast<int>(at::elementSize(placement.type)));
 }
 
-record::StartedEvent started_event(const record::RunSpec& spec, int classes, const Placement& placement) {
+record::StartedEvent started_event(const record::RunSpec& spec, int classes, const Placement& placement,
+                                   const std::string& gpu) {
   const record::BatchSizes batch = record::batch_sizes(spec);
   record::StartedEvent event;
   event.version = LOCKSTEP_VERSION;
@@ -57,7 +60,7 @@ record::StartedEvent started_event(const record::RunSpec& spec, int classes, con
   event.batch_per_worker = batch.per_worker;
   event.batch_global = batch.global;
   event.started_at = utc_now();
-  event.machine = machine_json();
+  event.machine = machine_json(spec, gpu);
   event.train_flops_per_sample = train_flops_per_sample(spec, classes, placement);
   event.threads = at::get_num_threads();
   if (placement.device.is_cpu()) event.peak_flops_per_second = measure_peak_flops(placement);
