@@ -111,8 +111,8 @@ Report build_report(Source source, const BuildOptions& options) {
   if (records.empty())
     throw base::ConfigError(
         study == nullptr ? "there are no records to report on. `lockstep runs list` shows what there is."
-                         : fmt::format("study {} has no records yet. Run it: lockstep study {}{}", study->id(),
-                                       study->name, study->choice.quick ? " --quick" : ""));
+                         : fmt::format("study {} has no records yet. Run it: lockstep study {}{}",
+                                       study->id(), study->name, study->choice.quick ? " --quick" : ""));
   Report report;
   report.run_count = records.size();
   report.first_line = first_line(study, records.size());

@@ -40,7 +40,8 @@ TEST(Epochs, QualityIsThatOfTheLastFinishedOne) {
 }
 
 TEST(Epochs, TheOneBehindAFigureIsTheOneThatTheFigureIsOf) {
-  const Grid grid = make_grid(nullptr, {}, {stopped({.losses = {0.9, 0.5, 0.7}}), stopped({.batch = 64, .losses = {0.8}})});
+  const Grid grid =
+      make_grid(nullptr, {}, {stopped({.losses = {0.9, 0.5, 0.7}}), stopped({.batch = 64, .losses = {0.8}})});
   for (const GridCell& cell : grid.cells)
     for (const char* name : {"train_loss", "val_loss", "val_accuracy"}) {
       const record::EpochFigures* epoch = epoch_behind(cell.runs.front(), epoch_value(name));
@@ -76,13 +77,15 @@ TEST(Epochs, ChartsSayThatTheirLastPointIsOfAPart) {
 }
 
 TEST(Epochs, AValidationThatTheLastOneLacksIsNoDivergence) {
-  const Report report = report_of({stopped({.losses = {2.3, 1.9, 1.8, 1.7}, .val_losses = {2.4, 59, 2.2, 0}})});
+  const Report report =
+      report_of({stopped({.losses = {2.3, 1.9, 1.8, 1.7}, .val_losses = {2.4, 59, 2.2, 0}})});
   EXPECT_THAT(findings(report), Contains("unstable"));
   EXPECT_THAT(findings(report), Not(Contains("divergence")));
 }
 
 TEST(Epochs, ASingleOneIsOneRowOfAveraging) {
-  const Grid grid = make_grid(nullptr, {}, {made_run({.workers = 2, .losses = {0.8}, .own_loss_factor = 1.5})});
+  const Grid grid =
+      make_grid(nullptr, {}, {made_run({.workers = 2, .losses = {0.8}, .own_loss_factor = 1.5})});
   const auto table = make_table("averaging", {grid});
   ASSERT_TRUE(table);
   EXPECT_EQ(table->rows.size(), 1U);
@@ -93,9 +96,10 @@ TEST(Epochs, AFewStepsOfTheFirstOneHaveHardlyBegunToLearn) {
   run.epochs.back().train_accuracy = 0.136;
   run.steps.count = 120;
   const Report report = report_of({run});
-  EXPECT_THAT(text_of_finding(report, "hardly-learnt"),
-              HasSubstr("has hardly begun to learn after 120 steps: its loss of 2.282 is near that of guessing "
-                        "(2.303); its accuracy is 14 %, that of guessing 10 %"));
+  EXPECT_THAT(
+      text_of_finding(report, "hardly-learnt"),
+      HasSubstr("has hardly begun to learn after 120 steps: its loss of 2.282 is near that of guessing "
+                "(2.303); its accuracy is 14 %, that of guessing 10 %"));
   EXPECT_THAT(findings(report), Not(Contains("did-not-learn")));
 }
 

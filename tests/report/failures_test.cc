@@ -67,13 +67,15 @@ TEST(Failures, HaveALineEachBelowTheTable) {
       {made_run({}), failed({.workers = 2}, "first. More."), failed({.workers = 4}, "second. More.")});
   const Table& summary = report.tables.front();
   EXPECT_THAT(base::split(summary.note, '\n'), SizeIs(3));
-  EXPECT_THAT(terminal_of(report, {}), HasSubstr("\n  2 workers: first. More.\n  4 workers: second. More.\n"));
+  EXPECT_THAT(terminal_of(report, {}),
+              HasSubstr("\n  2 workers: first. More.\n  4 workers: second. More.\n"));
   EXPECT_THAT(markdown_of(report, {}), HasSubstr("\n\n4 workers: second. More.\n\n"));
 }
 
 TEST(Failures, OfSomeRepeatsAreRemarked) {
   const Report report = report_of({made_run({}), failed({.repeat = 2}, "gone.")});
-  EXPECT_THAT(report.tables.front().rows.front().back().text, HasSubstr("1 more run did not finish (failed)"));
+  EXPECT_THAT(report.tables.front().rows.front().back().text,
+              HasSubstr("1 more run did not finish (failed)"));
 }
 
 TEST(Charts, OfFiguresByAxisOnlyAFewAreDrawnWhereNobodyAskedForThem) {

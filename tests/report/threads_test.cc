@@ -1,4 +1,5 @@
-// Workers on one machine's cores: N of them are N times the hardware only if each has as many threads as the one.
+// Workers on one machine's cores: N of them are N times the hardware only if each has as many threads as the
+// one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,9 +48,10 @@ TEST(Threads, TheIdealIsTheHardwareThatTheWorkersHave) {
 TEST(Threads, ThatTheHardwareIsTheSameIsSaidBeforeAnythingIsBlamed) {
   const Report report = report_of(same_cores(0.8));
   EXPECT_THAT(text_of_finding(report, "slower"), HasSubstr("80 % of the ideal 1"));
-  EXPECT_THAT(text_of_finding(report, "threads"),
-              HasSubstr("One worker already had 2 threads, one for every core; 2 workers have 1 thread each, 2 in "
-                        "all: the same hardware, so that the most to expect is about 1, not 2."));
+  EXPECT_THAT(
+      text_of_finding(report, "threads"),
+      HasSubstr("One worker already had 2 threads, one for every core; 2 workers have 1 thread each, 2 in "
+                "all: the same hardware, so that the most to expect is about 1, not 2."));
   EXPECT_THAT(findings(report), Not(Contains("grew-exposed_comm")));
   EXPECT_THAT(findings(report), Not(Contains("grew-backward")));
   EXPECT_THAT(text_of_finding(report, "grew-threads"), HasSubstr("with 1 thread a worker instead of 2"));
@@ -57,7 +59,8 @@ TEST(Threads, ThatTheHardwareIsTheSameIsSaidBeforeAnythingIsBlamed) {
 
 TEST(Threads, MoreThanThatIdealTellsOfIdleThreadsNotOfCaches) {
   const Report report = report_of(same_cores(1.3));
-  EXPECT_THAT(text_of_finding(report, "threads-idle"), HasSubstr("one worker does not keep its 2 threads busy"));
+  EXPECT_THAT(text_of_finding(report, "threads-idle"),
+              HasSubstr("one worker does not keep its 2 threads busy"));
   EXPECT_THAT(findings(report), Not(Contains("suspect-efficiency")));
 }
 
@@ -80,7 +83,8 @@ TEST(Threads, FamiliesOfUnequalThreadsAreNotProjected) {
   }
   const Report report = report_of(std::move(records));
   EXPECT_THAT(findings(report), Not(Contains("projection")));
-  EXPECT_THAT(text_of_finding(report, "no-projection"), HasSubstr("not all workers had equally many threads"));
+  EXPECT_THAT(text_of_finding(report, "no-projection"),
+              HasSubstr("not all workers had equally many threads"));
 }
 
 TEST(Threads, RecordedOnesDecideWhetherCoresAreLeft) {

@@ -31,14 +31,16 @@ record::RunRecord without_gradients() {
 }
 
 Grid three_strategies() {
-  return make_grid(nullptr, {}, {run_of("zero1", "reduce_scatter"), run_of("dp", "reduce"), without_gradients()});
+  return make_grid(nullptr, {},
+                   {run_of("zero1", "reduce_scatter"), run_of("dp", "reduce"), without_gradients()});
 }
 
 TEST(Bandwidth, NamesTheFactorOfTheCollectivesThatAreThere) {
   const Grid grid = three_strategies();
   const auto table = make_table("bandwidth", {grid});
   ASSERT_TRUE(table);
-  EXPECT_THAT(table->note, HasSubstr("bus bandwidth is that times 1 for reduce, (N-1)/N for reduce_scatter."));
+  EXPECT_THAT(table->note,
+              HasSubstr("bus bandwidth is that times 1 for reduce, (N-1)/N for reduce_scatter."));
   EXPECT_THAT(table->note, Not(HasSubstr("2(N-1)/N")));
   EXPECT_EQ(table->rows.size(), 2U);  // none of localsgd
   const Grid ddp = make_grid(nullptr, {}, {made_run({.workers = 2})});

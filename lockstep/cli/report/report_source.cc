@@ -24,7 +24,8 @@ std::vector<RunRecord> records_of_list(const nlohmann::json& list, const fs::pat
     try {
       records.push_back(record::record_from_json(one));
     } catch (const base::StoreError& error) {
-      throw base::DataError(fmt::format("{}: record {}: {}", file.string(), records.size() + 1, error.what()));
+      throw base::DataError(
+          fmt::format("{}: record {}: {}", file.string(), records.size() + 1, error.what()));
     }
   }
   return records;
@@ -40,8 +41,8 @@ void add_file(std::vector<RunRecord>& records, const fs::path& file) {
   try {
     for (RunRecord& record : records_of_file(file)) records.push_back(std::move(record));
   } catch (const base::DataError& error) {
-    throw base::DataError(fmt::format(
-        "{} Records come from `lockstep train --json` or `lockstep runs export`.", error.what()));
+    throw base::DataError(
+        fmt::format("{} Records come from `lockstep train --json` or `lockstep runs export`.", error.what()));
   }
 }
 
@@ -85,8 +86,8 @@ void take_study_file(ReportSource& source, const fs::path& store, const fs::path
                                       study.name, file.string(), store.string(), file.string()));
 }
 
-// Whether some run of the store begins with the name; which one, or that there are several, is told by who opens
-// it.
+// Whether some run of the store begins with the name; which one, or that there are several, is told by who
+// opens it.
 bool names_a_run(const fs::path& store, const std::string& name) {
   std::error_code ignored;
   if (fs::is_directory(name, ignored)) return true;

@@ -64,8 +64,9 @@ Charts scaling_charts(const Subject& subject, const Measure& measure) {
     }
     if (chart.series.empty()) continue;
     add_ideals(chart, families, measure);
-    chart.note = fmt::format("{} {}", scaling == Scaling::weak ? "Batch per worker constant." : "Global batch constant.",
-                             ideal_text(families));
+    chart.note = fmt::format(
+        "{} {}", scaling == Scaling::weak ? "Batch per worker constant." : "Global batch constant.",
+        ideal_text(families));
     const Charts pages = in_pages(chart);
     charts.insert(charts.end(), pages.begin(), pages.end());
   }

@@ -189,8 +189,8 @@ Charts utilisation_charts(const Subject& subject) {
 
 namespace {
 
-// By how much the highest y of a chart exceeds its lowest, as a share of the highest: a chart of equal figures
-// says nothing.
+// By how much the highest y of a chart exceeds its lowest, as a share of the highest: a chart of equal
+// figures says nothing.
 double spread_of(const Chart& chart) {
   double least = HUGE_VAL, most = 0;
   for (const ChartSeries& series : chart.series)
@@ -206,9 +206,8 @@ void keep_telling(Charts& charts, std::size_t most) {
   std::erase_if(charts, [](const Chart& chart) { return spread_of(chart) < 0.02; });
   if (charts.size() <= most) return;
   const std::size_t left_out = charts.size() - most;
-  std::stable_sort(charts.begin(), charts.end(), [](const Chart& one, const Chart& other) {
-    return spread_of(one) > spread_of(other);
-  });
+  std::stable_sort(charts.begin(), charts.end(),
+                   [](const Chart& one, const Chart& other) { return spread_of(one) > spread_of(other); });
   charts.resize(most);
   charts.back().note = "Of the figures by axis those that change the most are drawn; " +
                        base::counted(left_out, "more chart") + " would show what the table holds.";

@@ -22,15 +22,15 @@ bool is_peak_known(const Grid& grid);
 // Busy less exposed, a step; not below zero: exposed also holds packing and waiting to start, which are not
 // busy.
 std::optional<Number> hidden_seconds(const GridCell& cell);
-// The rank that waits the longest for the others: what of its exposed communication was waiting for a peer, and
-// its mean step, seconds.
+// The rank that waits the longest for the others: what of its exposed communication was waiting for a peer,
+// and its mean step, seconds.
 struct RankWait {
   int rank = 0;
   Number wait;
   double step = 0;
 };
-// Exposed or peer wait, whichever is shorter: what overlapped with backward kept nobody waiting. Nothing where
-// no peer wait was measured.
+// Exposed or peer wait, whichever is shorter: what overlapped with backward kept nobody waiting. Nothing
+// where no peer wait was measured.
 std::optional<RankWait> longest_wait(const GridCell& cell);
 // The same of one rank; nothing where the record does not hold it.
 std::optional<double> exposed_wait(const record::RankFigures& rank);

@@ -71,9 +71,8 @@ bool has_oversubscribed(const Chart& chart) {
 }
 
 bool has_unbounded(const Chart& chart) {
-  return any_point(chart, [](const ChartPoint& point) {
-    return point.interval && std::isinf(point.interval->high);
-  });
+  return any_point(
+      chart, [](const ChartPoint& point) { return point.interval && std::isinf(point.interval->high); });
 }
 
 // Whether nobody could tell the two apart in the drawing.

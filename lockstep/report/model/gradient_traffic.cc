@@ -103,7 +103,8 @@ std::string bus_factors_text(const Grid& grid) {
     if (const auto collective = gradient_collective(cell))
       factors[std::string(measure::name_of(*collective))] = factor_text(*collective);
   std::vector<std::string> texts;
-  for (const auto& [collective, factor] : factors) texts.push_back(fmt::format("{} for {}", factor, collective));
+  for (const auto& [collective, factor] : factors)
+    texts.push_back(fmt::format("{} for {}", factor, collective));
   return texts.empty() ? "" : base::join(texts, ", ");
 }
 

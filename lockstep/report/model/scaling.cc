@@ -179,7 +179,8 @@ bool has_equal_threads(const ScalingFamily& family) {
 std::string ideal_text(const std::vector<ScalingFamily>& families) {
   if (std::all_of(families.begin(), families.end(), has_equal_threads))
     return "The ideal is the number of workers.";
-  return "The ideal counts threads, which not all workers had equally many of: workers x threads of each, over "
+  return "The ideal counts threads, which not all workers had equally many of: workers x threads of each, "
+         "over "
          "those of one worker.";
 }
 

@@ -43,7 +43,8 @@ std::vector<ScalingFamily> scaling_families(const Grid&& grid) = delete;
 // The largest count that had cores of its own, else the largest: what headlines are about.
 const ScalingStep& judged_step(const ScalingFamily& family);
 
-// Whether its workers had equally many threads at every count: else no formula of workers alone fits its steps.
+// Whether its workers had equally many threads at every count: else no formula of workers alone fits its
+// steps.
 bool has_equal_threads(const ScalingFamily& family);
 // What the ideal of these families is, in a sentence.
 std::string ideal_text(const std::vector<ScalingFamily>& families);

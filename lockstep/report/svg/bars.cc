@@ -72,10 +72,10 @@ std::string error_bar(const Scale& scale, const ChartPoint& point, double y) {
   if (!point.interval || point.interval->low == point.interval->high) return "";
   const double low = scale.at(std::max(point.interval->low, scale.low)),
                high = scale.at(std::min(point.interval->high, scale.high));
-  const std::string end = std::isinf(point.interval->high)
-                              ? line_element(high - 5, y - 3, high, y, "error") +
-                                    line_element(high - 5, y + 3, high, y, "error")
-                              : line_element(high, y - 3, high, y + 3, "error");
+  const std::string end =
+      std::isinf(point.interval->high)
+          ? line_element(high - 5, y - 3, high, y, "error") + line_element(high - 5, y + 3, high, y, "error")
+          : line_element(high, y - 3, high, y + 3, "error");
   return line_element(low, y, high, y, "error") + line_element(low, y - 3, low, y + 3, "error") + end;
 }
 

@@ -119,9 +119,9 @@ std::string error_bar(const Frame& frame, const ChartPoint& point) {
       frame.y.at(frame.y.log ? std::max(point.interval->low, frame.y.low) : point.interval->low);
   const bool open = std::isinf(point.interval->high);
   const double high = frame.y.at(open ? frame.y.high : point.interval->high);
-  const std::string end = open ? line_element(x - 3, high + 5, x, high, "error") +
-                                     line_element(x + 3, high + 5, x, high, "error")
-                               : line_element(x - 3, high, x + 3, high, "error");
+  const std::string end =
+      open ? line_element(x - 3, high + 5, x, high, "error") + line_element(x + 3, high + 5, x, high, "error")
+           : line_element(x - 3, high, x + 3, high, "error");
   return line_element(x, low, x, high, "error") + line_element(x - 3, low, x + 3, low, "error") + end;
 }
 

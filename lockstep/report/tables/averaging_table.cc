@@ -19,13 +19,14 @@ void add_row(Table& table, const Subject& subject, const GridCell& cell, const A
 Table averaging_table(const Subject& subject) {
   Table table =
       cell_table("averaging", "Validation before and after the ranks' weights were averaged", subject.grid);
-  table.columns.insert(table.columns.end(), {{"epoch", "epoch", "", true},
-                                             {"least_val_loss_before", "val loss before, best rank"},
-                                             {"val_loss_before", "val loss before, mean of ranks"},
-                                             {"most_val_loss_before", "val loss before, worst rank"},
-                                             {"val_loss_after", "val loss after"},
-                                             share_column("val_accuracy_before", "val accuracy before, mean of ranks"),
-                                             share_column("val_accuracy_after", "val accuracy after")});
+  table.columns.insert(table.columns.end(),
+                       {{"epoch", "epoch", "", true},
+                        {"least_val_loss_before", "val loss before, best rank"},
+                        {"val_loss_before", "val loss before, mean of ranks"},
+                        {"most_val_loss_before", "val loss before, worst rank"},
+                        {"val_loss_after", "val loss after"},
+                        share_column("val_accuracy_before", "val accuracy before, mean of ranks"),
+                        share_column("val_accuracy_after", "val accuracy after")});
   table.note =
       "Before: each rank's own model, on its own part of the validation samples. After: the averaged model, "
       "on the same samples. The first and the last epoch, where there are several.";

@@ -124,7 +124,6 @@ Table summary_table(const Subject& subject) {
   return table;
 }
 
-
 Table minutes_table(const Subject& subject) {
   Table table = cell_table("minutes", "The whole job, by part, and the final loss", subject.grid);
   const std::vector<FigureColumn> parts = {{"total_seconds", "whole job"},

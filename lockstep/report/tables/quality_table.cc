@@ -29,15 +29,14 @@ TableValue epoch_cell(const std::optional<Number>& epoch) {
 Table quality_table(const Subject& subject) {
   const std::vector<GridCell>& cells = subject.grid.cells;
   Table table = cell_table("quality", "Quality after the last finished epoch", subject.grid);
-  table.columns.insert(table.columns.end(),
-                       {{"train_epoch", "epoch", "", true},
-                        figure_column("train_loss", "train loss"),
-                        figure_column("train_accuracy", "train accuracy"),
-                        {"val_epoch", "validated after epoch", "", true},
-                        figure_column("val_loss", "val loss"),
-                        figure_column("val_accuracy", "val accuracy"),
-                        figure_column("val_psnr", "val PSNR"),
-                        {"remark", "remark"}});
+  table.columns.insert(table.columns.end(), {{"train_epoch", "epoch", "", true},
+                                             figure_column("train_loss", "train loss"),
+                                             figure_column("train_accuracy", "train accuracy"),
+                                             {"val_epoch", "validated after epoch", "", true},
+                                             figure_column("val_loss", "val loss"),
+                                             figure_column("val_accuracy", "val accuracy"),
+                                             figure_column("val_psnr", "val PSNR"),
+                                             {"remark", "remark"}});
   const bool apart = std::any_of(cells.begin(), cells.end(), validates_earlier);
   for (const GridCell& cell : cells) {
     if (cell.runs.empty()) continue;

@@ -100,7 +100,8 @@ Table projection_table(const Subject& subject) {
   Table table{"projection", "Projection by the measured split and the ring formula"};
   table.note =
       "Fitted without the largest worker count, which is then predicted: the error says how far to trust "
-      "the prediction for twice as many. Oversubscribed runs are kept out, and families whose workers had not "
+      "the prediction for twice as many. Oversubscribed runs are kept out, and families whose workers had "
+      "not "
       "equally many threads.";
   table.columns = {{"scaling", "scaling"},
                    {"family", "family"},

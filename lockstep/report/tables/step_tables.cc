@@ -24,10 +24,12 @@ void for_each_measured(Table& table, const Subject& subject, Fill fill) {
 std::string bandwidth_note(const Grid& grid) {
   const std::string bound =
       is_peak_known(grid)
-          ? "It is to be held against the link's peak; the ring formula's bound is that factor x payload / peak."
+          ? "It is to be held against the link's peak; the ring formula's bound is that factor x payload / "
+            "peak."
           : "No peak of the link is known, so there is no share of it and no bound by the ring formula.";
   return fmt::format(
-      "Of the collective that carried the gradient, rank 0, the whole run with its warm-up. Algorithm bandwidth "
+      "Of the collective that carried the gradient, rank 0, the whole run with its warm-up. Algorithm "
+      "bandwidth "
       "is payload over time without peer wait; bus bandwidth is that times {}. {}",
       bus_factors_text(grid), bound);
 }
@@ -66,7 +68,8 @@ std::map<MessageKey, MessageTotals> messages_of(const record::RunRecord& run) {
 Table split_table(const Subject& subject) {
   Table table = cell_table("split", "Where the time of a step went", subject.grid);
   table.note = "Means per step of rank 0; the parts sum to the mean step.";
-  for (const Span& span : kSpans) table.columns.push_back({std::string(span.field) + "_seconds", span.words, "s"});
+  for (const Span& span : kSpans)
+    table.columns.push_back({std::string(span.field) + "_seconds", span.words, "s"});
   for_each_measured(table, subject, [](const GridCell& cell, auto& row) {
     for (const Span& span : kSpans) row.push_back(value(span_seconds(cell, span)));
   });

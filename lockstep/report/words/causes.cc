@@ -191,14 +191,14 @@ Sentences thread_growth_of(const GridCell& from, const GridCell& to, const Threa
     rests.push_back(evidence("steps.split_seconds.forward + backward", *cell, computing(*cell), "s"));
     rests.push_back(evidence("steps.split_seconds.exposed_comm", *cell, exposed(*cell), "s"));
   }
-  return {{"grew-threads",
-           fmt::format("From {} to {} the mean step grew from {} to {}: forward and backward, with {} thread{} a "
-                       "worker instead of {}, from {} to {}; exposed communication from {} to {}.",
-                       from.label, to.label, with_unit(before, "s"), with_unit(after, "s"), threads.many,
-                       threads.many == 1 ? "" : "s", threads.one, with_unit(computing(from), "s"),
-                       with_unit(computing(to), "s"), with_unit(exposed(from), "s"),
-                       with_unit(exposed(to), "s")),
-           rests}};
+  return {
+      {"grew-threads",
+       fmt::format("From {} to {} the mean step grew from {} to {}: forward and backward, with {} thread{} a "
+                   "worker instead of {}, from {} to {}; exposed communication from {} to {}.",
+                   from.label, to.label, with_unit(before, "s"), with_unit(after, "s"), threads.many,
+                   threads.many == 1 ? "" : "s", threads.one, with_unit(computing(from), "s"),
+                   with_unit(computing(to), "s"), with_unit(exposed(from), "s"), with_unit(exposed(to), "s")),
+       rests}};
 }
 
 Sentences growth_of(const GridCell& from, const GridCell& to) {

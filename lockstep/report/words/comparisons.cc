@@ -284,8 +284,7 @@ std::vector<Compared> quality_figures(const Grid& grid) {
                        [&](const GridCell& cell) { return figure(cell, name).has_value(); });
   };
   std::vector<Compared> figures = {{"train_loss", "Final training loss", ""}};
-  if (known("val_accuracy"))
-    figures.push_back({"val_accuracy", "Validation accuracy", "", 100, "%"});
+  if (known("val_accuracy")) figures.push_back({"val_accuracy", "Validation accuracy", "", 100, "%"});
   if (known("val_psnr")) figures.push_back({"val_psnr", "Validation PSNR", "", 1, "dB"});
   if (figures.size() == 1) figures.push_back({"val_loss", "Validation loss", ""});
   return figures;

@@ -154,7 +154,8 @@ struct Told {
     if (cells.empty()) return;
     const std::size_t shown = std::min(kMostCells, cells.size());
     const std::string more =
-        cells.size() > shown ? fmt::format("; and in {}", base::counted(cells.size() - shown, "more cell")) : "";
+        cells.size() > shown ? fmt::format("; and in {}", base::counted(cells.size() - shown, "more cell"))
+                             : "";
     sentences.push_back(
         {finding,
          fmt::format("Training {} {}{}.", verb, base::join(std::span(cells).first(shown), "; "), more),

@@ -45,7 +45,8 @@ bool learnt_nothing(const GridCell& cell) {
 
 std::string cells_text(const std::vector<const GridCell*>& cells) {
   const std::size_t more = cells.size() - 1;
-  return cells.front()->label + (more == 0 ? "" : fmt::format(" and {} more cell{}", more, more == 1 ? "" : "s"));
+  return cells.front()->label +
+         (more == 0 ? "" : fmt::format(" and {} more cell{}", more, more == 1 ? "" : "s"));
 }
 
 std::string accuracy_text(const GridCell& cell) {
@@ -69,9 +70,10 @@ void add_guessing(Sentences& sentences, const std::vector<const GridCell*>& cell
       nothing
           ? fmt::format("With {} nothing was learnt: the final training loss of {} is that of guessing ({}).",
                         cells_text(cells), loss, guess)
-          : fmt::format("With {} training has hardly begun to learn after {} step{}: its loss of {} is near that "
-                        "of guessing ({}){}.",
-                        cells_text(cells), steps, steps == 1 ? "" : "s", loss, guess, accuracy_text(first));
+          : fmt::format(
+                "With {} training has hardly begun to learn after {} step{}: its loss of {} is near that "
+                "of guessing ({}){}.",
+                cells_text(cells), steps, steps == 1 ? "" : "s", loss, guess, accuracy_text(first));
   sentences.push_back(std::move(sentence));
 }
 
@@ -80,8 +82,7 @@ void add_guessing(Sentences& sentences, const std::vector<const GridCell*>& cell
 Sentences guessing_words(const Subject& subject) {
   std::vector<const GridCell*> nothing, hardly;
   for (const GridCell& cell : subject.grid.cells)
-    if (has_loss_of_guessing(subject.grid, cell))
-      (learnt_nothing(cell) ? nothing : hardly).push_back(&cell);
+    if (has_loss_of_guessing(subject.grid, cell)) (learnt_nothing(cell) ? nothing : hardly).push_back(&cell);
   Sentences sentences;
   add_guessing(sentences, nothing, true);
   add_guessing(sentences, hardly, false);

@@ -38,21 +38,23 @@ bool has_spare_cores(const GridCell& cell) {
 Sentence threads_sentence(const GridCell& one, const ScalingStep& step, const ThreadChange& threads) {
   const int workers = step.cell->workers;
   const bool all_cores = threads.one == cores_of(one);
-  return {"threads",
-          fmt::format("One worker {}had {}{}; {} workers have {} each, {} in all: {}, so that the most to expect "
-                      "is about {}, not {}.",
-                      threads.one > threads.many ? "already " : "", threads_text(threads.one),
-                      all_cores ? ", one for every core" : "", workers, threads_text(threads.many),
-                      workers * threads.many, hardware_text(step.ideal), display_number(step.ideal), workers),
-          {{"threads", one.label, std::to_string(threads.one)},
-           {"threads", step.cell->label, std::to_string(threads.many)}}};
+  return {
+      "threads",
+      fmt::format("One worker {}had {}{}; {} workers have {} each, {} in all: {}, so that the most to expect "
+                  "is about {}, not {}.",
+                  threads.one > threads.many ? "already " : "", threads_text(threads.one),
+                  all_cores ? ", one for every core" : "", workers, threads_text(threads.many),
+                  workers * threads.many, hardware_text(step.ideal), display_number(step.ideal), workers),
+      {{"threads", one.label, std::to_string(threads.one)},
+       {"threads", step.cell->label, std::to_string(threads.many)}}};
 }
 
 Sentence idle_threads_sentence(const ScalingStep& step, const ThreadChange& threads) {
-  return {"threads-idle",
-          fmt::format("They exceed that: one worker does not keep its {} busy, {} workers of {} each do better.",
-                      threads_text(threads.one), step.cell->workers, threads_text(threads.many)),
-          {evidence("efficiency", *step.cell, *step.efficiency)}};
+  return {
+      "threads-idle",
+      fmt::format("They exceed that: one worker does not keep its {} busy, {} workers of {} each do better.",
+                  threads_text(threads.one), step.cell->workers, threads_text(threads.many)),
+      {evidence("efficiency", *step.cell, *step.efficiency)}};
 }
 
 }  // namespace lockstep::report

@@ -51,8 +51,8 @@ void add_loss_by_workers(Sentences& sentences, const Subject& subject) {
   const std::string note = epochs_note(std::array<const GridCell*, 2>{few, many}, "train_loss");
   sentences.push_back({change.finding,
                        change.equal
-                           ? fmt::format("The final training loss{} with {} and with {} is the same: {}.", note,
-                                         few->label, many->label, display_number(before.value))
+                           ? fmt::format("The final training loss{} with {} and with {} is the same: {}.",
+                                         note, few->label, many->label, display_number(before.value))
                            : fmt::format("The final training loss{} is {} with {} and {} with {}{}.", note,
                                          display_number(before.value), few->label,
                                          display_number(after.value), many->label, change.ending),
