@@ -1,6 +1,7 @@
 #include "lockstep/train/started.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <torch/version.h>
 
 #include <chrono>

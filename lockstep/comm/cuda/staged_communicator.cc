@@ -111,7 +111,7 @@ void StagedCommunicator::copy_and_wait(const Buffer& to, const Buffer& from) {
 
 Allocation StagedCommunicator::allocate(std::size_t bytes) {
   const DeviceScope scope(device_);
-  const auto memory = std::make_shared<Memory>(MemoryKind::device, bytes);
+  auto memory = std::make_shared<Memory>(MemoryKind::device, bytes);
   return {memory->data(), bytes, Place::device, [memory]() mutable { memory.reset(); }};
 }
 

@@ -24,7 +24,8 @@ std::optional<double> classes_of(const GridCell& cell) {
 
 bool has_loss_of_guessing(const Grid& grid, const GridCell& cell) {
   if (cell.runs.empty() || divergence_of(grid, cell)) return false;
-  const auto loss = figure(cell, "train_loss"), classes = classes_of(cell);
+  const auto loss = figure(cell, "train_loss");
+  const auto classes = classes_of(cell);
   // A few steps teach nobody anything.
   return loss && classes && loss->value >= kGuessing * std::log(*classes) &&
          cell.runs.front().steps.count >= kFewSteps;
