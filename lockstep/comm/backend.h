@@ -22,9 +22,9 @@ struct OpenOptions {
   std::string interface;           // network interface (gloo); empty: chosen by the backend
   std::string algorithm = "auto";  // gloo, mpi: what `lockstep backends` lists
   int device = -1;  // CUDA device (nccl, p2p); negative: the local rank's turn among those there are
-  // Puts wrappers of its own around what the backend opens, below the one that records: a disturbance is
-  // measured like a real one. For tests; may be empty.
-  std::function<std::unique_ptr<Communicator>(std::unique_ptr<Communicator>)> disturb;
+  // Puts wrappers of its own around what the backend opens, below the one that records: what they take, a
+  // test's disturbance too, is measured like the backend's own. May be empty.
+  std::function<std::unique_ptr<Communicator>(std::unique_ptr<Communicator>)> wrap;
   OperationBoards* boards = nullptr;  // where the running operation is shown to other threads; may be null
 };
 

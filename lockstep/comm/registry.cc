@@ -44,7 +44,7 @@ std::unique_ptr<Communicator> Registry::open(std::string_view name, const Group&
     throw base::DeviceError(fmt::format("backend {} cannot be used here: {}. {}", name, availability.detail,
                                         availability.next_step));
   std::unique_ptr<Communicator> opened = backend.open(group, store, options);
-  if (options.disturb) opened = options.disturb(std::move(opened));
+  if (options.wrap) opened = options.wrap(std::move(opened));
   return std::make_unique<RecordingCommunicator>(std::move(opened), ledger);
 }
 

@@ -15,6 +15,7 @@ launch::LaunchOptions launch_options(const RunDirectory& run, const RunRequest& 
   launch.through_mpirun = spec.backend == "mpi";
   launch.threads_per_worker = static_cast<int>(spec.threads.value_or(0));
   launch.environment = request.environment;
+  launch.slice = request.slice;
   launch.log_directory = request.log_directory.empty() ? run.logs() : request.log_directory;
   launch.join_timeout = request.join_timeout;
   launch.wind_down = request.wind_down;

@@ -18,6 +18,7 @@ struct RunRequest {
   int processes = 1;
   std::vector<std::string> command;                // what starts a worker; `train --run DIR` follows it
   std::map<std::string, std::string> environment;  // for every rank
+  std::optional<device::Slice> slice;              // that every rank is
   std::filesystem::path log_directory;             // empty: in the run's directory
   base::Nanoseconds join_timeout = std::chrono::seconds(120);
   base::Nanoseconds wind_down = std::chrono::seconds(10);  // after a signal, to write a checkpoint

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "lockstep/base/statistics.h"
+#include "lockstep/record/last_epoch.h"
 
 namespace lockstep::lab {
 namespace {
@@ -44,7 +45,7 @@ Figure total_seconds(const RunRecord& r) {
 }
 
 Figure last(const RunRecord& r, Figure record::EpochFigures::*field) {
-  return r.epochs.empty() ? std::nullopt : r.epochs.back().*field;
+  return record::last_figure(r.epochs, field);
 }
 Figure train_loss(const RunRecord& r) {
   return last(r, &record::EpochFigures::train_loss);

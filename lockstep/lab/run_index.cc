@@ -143,9 +143,8 @@ IndexedRun indexed(const RunDirectory& directory, const record::RunRecord& recor
   run.samples_per_second = record.steps.samples_per_second;
   run.step_seconds = find_run_figure("step_seconds")->of(record);
   run.total_seconds = record.wall_seconds.total;
-  if (!record.epochs.empty())
-    run.loss =
-        record.epochs.back().val_loss ? record.epochs.back().val_loss : record.epochs.back().train_loss;
+  run.loss = find_run_figure("val_loss")->of(record);
+  if (!run.loss) run.loss = find_run_figure("train_loss")->of(record);
   return run;
 }
 

@@ -54,20 +54,23 @@ void remove_for_good(const std::filesystem::path& directory) {
   }
 }
 
-[[noreturn]] void be_janitor(int line, const std::filesystem::path& directory) {
+[[noreturn]] void be_janitor(int line, const std::filesystem::path& directory, pid_t group) {
   detach(line);
-  if (!owner_said_goodbye()) remove_for_good(directory);
+  if (!owner_said_goodbye()) {
+    if (group > 0) kill(-group, SIGKILL);
+    if (!directory.empty()) remove_for_good(directory);
+  }
   _exit(0);
 }
 
 }  // namespace
 
-Janitor::Janitor(const std::filesystem::path& directory) {
+Janitor::Janitor(const std::filesystem::path& directory, pid_t group) {
   Pipe line = make_pipe();
   pid_ = fork();
   if (pid_ == 0) {
     line.write_end.reset();
-    be_janitor(line.read_end.get(), directory);
+    be_janitor(line.read_end.get(), directory, group);
   }
   line_ = std::move(line.write_end);
 }

@@ -7,6 +7,7 @@
 #include "lockstep/launch/local_ranks.h"
 #include "lockstep/launch/log_directory.h"
 #include "lockstep/launch/mpirun_ranks.h"
+#include "lockstep/launch/slice_service.h"
 #include "lockstep/launch/supervisor.h"
 
 namespace lockstep::launch {
@@ -42,6 +43,10 @@ OutputPumpOptions pump_options(const LaunchOptions& options) {
   return pump;
 }
 
+Variables slice_variables(const SliceService& service, const device::Slice& slice) {
+  return merged(service.variables(), device::slice_environment(slice));
+}
+
 }  // namespace
 
 void LaunchOptions::validate() const {
@@ -64,7 +69,9 @@ LaunchResult launch_run(const LaunchOptions& options) {
   OutputPump pump(pump_options(options));
   const comm::RunServerOptions serving = server_options(options);
   comm::RunServer server(serving);
-  const RankPlan plan = plan_ranks(options, {server.address(), server.port(), serving.token});
+  const std::unique_ptr<SliceService> slices = options.slice ? std::make_unique<SliceService>() : nullptr;
+  RankPlan plan = plan_ranks(options, {server.address(), server.port(), serving.token});
+  if (slices) plan.added = merged(std::move(plan.added), slice_variables(*slices, *options.slice));
   const std::unique_ptr<RankGroup> ranks =
       options.through_mpirun ? start_mpirun_ranks(plan, pump) : start_local_ranks(plan, pump);
   server.start([&wake](const comm::Verdict&) { wake.notify(); });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lockstep/base/clock.h"
+#include "lockstep/device/slices.h"
 
 namespace lockstep::launch {
 
@@ -18,6 +19,7 @@ struct LaunchOptions {
   bool through_mpirun = false;                     // the mpi backend needs ranks that mpirun started
   int threads_per_worker = 0;                      // 0: the cores of a worker
   std::map<std::string, std::string> environment;  // set for every rank besides the rank's own variables
+  std::optional<device::Slice> slice;              // every rank is such a slice of a GPU
   std::filesystem::path
       log_directory;  // rankN.log of every rank that wrote anything; empty: default_log_directory()
   base::Nanoseconds join_timeout = std::chrono::seconds(60);

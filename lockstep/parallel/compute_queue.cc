@@ -14,6 +14,11 @@ class HostComputeQueue : public ComputeQueue {
   std::unique_ptr<comm::Communicator> ordered(std::unique_ptr<comm::Communicator> communicator) override {
     return communicator;
   }
+  std::unique_ptr<comm::Communicator> staged(std::unique_ptr<comm::Communicator> communicator) override {
+    return communicator;
+  }
+  std::string gpu() const override { return ""; }
+  void limit_memory(std::uint64_t) override {}
 };
 
 }  // namespace

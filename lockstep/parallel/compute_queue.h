@@ -5,7 +5,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "lockstep/comm/communicator.h"
 #include "lockstep/measure/step_timer.h"
@@ -26,6 +28,13 @@ class ComputeQueue {
   // Orders operations on tensors of this queue's device after what computes them, and what uses them after
   // the operations: then run() and start() need no waiting by the caller. On a CPU, the communicator itself.
   virtual std::unique_ptr<comm::Communicator> ordered(std::unique_ptr<comm::Communicator> communicator) = 0;
+  // Lets a communicator of the host serve tensors of this queue's device too.
+  virtual std::unique_ptr<comm::Communicator> staged(std::unique_ptr<comm::Communicator> communicator) = 0;
+  // "NVIDIA H200"; empty for cores.
+  virtual std::string gpu() const = 0;
+  // What this process may allocate on its GPU from now on; more is out of memory. Cores have an account for
+  // it (measure::MemoryAccount).
+  virtual void limit_memory(std::uint64_t bytes) = 0;
 };
 
 // Throws DeviceError where the device cannot be used by this build.

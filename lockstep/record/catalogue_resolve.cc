@@ -30,6 +30,8 @@ Combination resolve(const RunSpec& spec, const Surroundings& surroundings) {
   run.data = spec.data;
   run.workers = static_cast<int>(spec.workers);
   run.hosts = surroundings.hosts;
+  run.gpus = surroundings.gpus;
+  if (spec.slice_share) run.slice_share = spec.slice_share->count;
   run.strategy = chosen(spec.strategy, spec.workers == 1 ? "single" : "ddp");
   run.device = chosen(spec.device, automatic_device(run, surroundings));
   run.backend = chosen(spec.backend, automatic_backend(run));

@@ -1,6 +1,7 @@
 // A run as a point in the five dimensions, with every `auto` replaced by what it stands for here.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "lockstep/record/spec.h"
@@ -22,6 +23,8 @@ struct Combination {
   std::string device;
   int workers = 1;
   int hosts = 1;
+  int gpus = 0;
+  std::optional<double> slice_share = {};
 };
 
 Combination resolve(const RunSpec& spec, const Surroundings& surroundings);

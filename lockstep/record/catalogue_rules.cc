@@ -83,13 +83,6 @@ std::optional<Problem> device_backend_needs_cuda(const Combination& run) {
                  run.hosts > 1 ? "backend gloo, or device cuda" : "backend shm, or device cuda"};
 }
 
-std::optional<Problem> cuda_needs_device_backend(const Combination& run) {
-  const bool moves_host_memory = run.backend == "shm" || run.backend == "gloo" || run.backend == "mpi";
-  if (run.device != "cuda" || run.engine != "lockstep" || !moves_host_memory) return std::nullopt;
-  return Problem{"backend", run.backend, "it moves memory of the host, and device is cuda",
-                 run.hosts > 1 ? "backend nccl, or device cpu" : "backend nccl or p2p, or device cpu"};
-}
-
 std::optional<Problem> shm_is_one_host(const Combination& run) {
   if (run.backend != "shm" || run.hosts == 1) return std::nullopt;
   return Problem{"backend", run.backend,
@@ -125,6 +118,33 @@ std::optional<Problem> torch_dp_needs_gpus(const Combination& run) {
                  "strategy ddp"};
 }
 
+std::string percent(double share) {
+  return fmt::format("{:g}%", share * 100);
+}
+
+std::optional<Problem> slices_are_of_gpus(const Combination& run) {
+  if (!run.slice_share) return std::nullopt;
+  if (run.device != "cuda")
+    return Problem{"slice_share", percent(*run.slice_share),
+                   fmt::format("slices are shares of a GPU, and device is {}", run.device),
+                   "device cuda, or threads for a worker's share of the cores"};
+  if (run.strategy == "dp")
+    return Problem{"slice_share", percent(*run.slice_share),
+                   "the replicas of strategy dp are one process, and a slice is a process's", "strategy ddp"};
+  return std::nullopt;
+}
+
+// Where more is given than there is, N workers are not N times the hardware of one.
+std::optional<Problem> slices_fit(const Combination& run) {
+  if (!run.slice_share || run.device != "cuda" || run.gpus == 0) return std::nullopt;
+  const int on_one = (run.workers / run.hosts + run.gpus - 1) / run.gpus;
+  if (on_one * *run.slice_share <= 1 + 1e-9) return std::nullopt;
+  return Problem{
+      "slice_share", percent(*run.slice_share),
+      fmt::format("{} workers share a GPU, and {} such slices are more than it has", on_one, on_one),
+      fmt::format("slice_share {}", percent(1.0 / on_one))};
+}
+
 // The first data set that a model of this task can learn from, preferring ones that need no file.
 std::string sets_for(Task task) {
   std::vector<std::string> names;
@@ -146,13 +166,21 @@ std::optional<Problem> model_fits_data(const Combination& run) {
       fmt::format("data {}", sets_for(model.task))};
 }
 
-constexpr std::array kRules = {engine_lacks_strategy,     single_is_alone,
-                               dp_is_one_process,         dp_is_one_host,
-                               dp_computes_on_cores,      local_is_one_process,
-                               device_backend_needs_cuda, shm_is_one_host,
-                               p2p_is_one_host,           torch_has_its_own_backends,
-                               cuda_needs_device_backend, torch_dp_needs_gpus,
-                               model_fits_data,           horovod_needs_host_memory};
+constexpr std::array kRules = {engine_lacks_strategy,
+                               single_is_alone,
+                               dp_is_one_process,
+                               dp_is_one_host,
+                               dp_computes_on_cores,
+                               local_is_one_process,
+                               device_backend_needs_cuda,
+                               shm_is_one_host,
+                               p2p_is_one_host,
+                               torch_has_its_own_backends,
+                               torch_dp_needs_gpus,
+                               model_fits_data,
+                               horovod_needs_host_memory,
+                               slices_are_of_gpus,
+                               slices_fit};
 
 }  // namespace
 

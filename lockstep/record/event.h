@@ -24,6 +24,7 @@ struct StartedEvent {
   std::optional<nlohmann::json> machine;
   std::optional<double> train_flops_per_sample;  // forward and backward
   std::optional<double> peak_flops_per_second;   // of this rank's device
+  std::optional<int> threads = {};               // that this rank computes with
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -36,6 +37,7 @@ struct StartedEvent {
     archive("machine", self.machine);
     archive("train_flops_per_sample", self.train_flops_per_sample);
     archive("peak_flops_per_second", self.peak_flops_per_second);
+    archive("threads", self.threads);
   }
   bool operator==(const StartedEvent&) const = default;
 };
@@ -183,11 +185,15 @@ struct FailedEvent {
   static constexpr const char* kName = "failed";
   std::string kind;
   std::string message;
+  std::optional<std::uint64_t> needed_bytes = {};  // out_of_memory: by a step
+  std::optional<std::uint64_t> cap_bytes = {};
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
     archive("kind", self.kind);
     archive("message", self.message);
+    archive("needed_bytes", self.needed_bytes);
+    archive("cap_bytes", self.cap_bytes);
   }
   bool operator==(const FailedEvent&) const = default;
 };

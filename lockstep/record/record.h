@@ -201,12 +201,16 @@ struct FailureFigures {
   int rank = 0;
   std::string kind;
   std::string message;
+  std::optional<std::uint64_t> needed_bytes = {};  // out_of_memory: by a step
+  std::optional<std::uint64_t> cap_bytes = {};
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
     archive("rank", self.rank);
     archive("kind", self.kind);
     archive("message", self.message);
+    archive("needed_bytes", self.needed_bytes);
+    archive("cap_bytes", self.cap_bytes);
   }
   bool operator==(const FailureFigures&) const = default;
 };
@@ -227,6 +231,7 @@ struct RunRecord {
   WallSeconds wall_seconds;
   BatchFigures batch;
   int workers = 1;
+  std::optional<int> threads;          // of each worker, as it started
   std::optional<bool> oversubscribed;  // true: more threads than cores; to be kept out of fits
   std::vector<EpochFigures> epochs;
   StepFigures steps;
@@ -256,6 +261,7 @@ struct RunRecord {
     archive("wall_seconds", self.wall_seconds);
     archive("batch", self.batch);
     archive("workers", self.workers);
+    archive("threads", self.threads);
     archive("oversubscribed", self.oversubscribed);
     archive("epochs", self.epochs);
     archive("steps", self.steps);

@@ -42,15 +42,17 @@ void add_start(RunRecord& record, const RunContext& context, std::span<const Eve
   if (started.empty()) return;
   record.started_at = started.front()->started_at;
   record.version = started.front()->version;
+  record.threads = started.front()->threads;
   if (!context.machine && started.front()->machine) record.machine = *started.front()->machine;
 }
 
 // More workers than cores share them by turns, and wait for each other by turns too. Not set where all is
-// well.
+// well. What a run that never started would have used is what its spec asks for.
 void add_oversubscription(RunRecord& record, const RunContext& context) {
   const nlohmann::json cores = record.machine.value("cores", nlohmann::json());
   if (context.spec.device == "cuda" || !cores.is_number_integer() || cores.get<std::int64_t>() < 1) return;
-  const std::int64_t needed = context.spec.workers * context.spec.threads.value_or(1);
+  const std::int64_t needed =
+      context.spec.workers * record.threads.value_or(static_cast<int>(context.spec.threads.value_or(1)));
   if (needed > cores.get<std::int64_t>()) record.oversubscribed = true;
 }
 
@@ -104,6 +106,8 @@ RunRecord build_record(const RunContext& context, std::span<const Event> merged)
   add_oversubscription(record, context);
   record.epochs = epoch_figures(merged);
   record.steps = step_figures(merged, record.workers);
+  // Workers that share cores each found the same peak there; together they have less than the sum.
+  if (record.oversubscribed) record.steps.share_of_peak.reset();
   record.comm = comm_figures(merged);
   record.ledger = ledger_lines(merged, record.workers);
   record.memory = worst_memory(merged, record.workers);

@@ -85,6 +85,14 @@ std::vector<double> percents_of(std::span<const Event> events, std::optional<int
   return percents;
 }
 
+// The last one, finished or not, where none was.
+const EpochEvent* last_finished(const std::vector<const EpochEvent*>& epochs) {
+  const auto last = std::find_if(epochs.rbegin(), epochs.rend(),
+                                 [](const EpochEvent* epoch) { return !epoch->unfinished.value_or(false); });
+  if (last != epochs.rend()) return *last;
+  return epochs.empty() ? nullptr : epochs.back();
+}
+
 RankFigures figures_of_rank(std::span<const Event> events, int rank) {
   const auto steps = measured_steps(events, rank);
   RankFigures figures;
@@ -100,9 +108,9 @@ RankFigures figures_of_rank(std::span<const Event> events, int rank) {
   if (const auto percents = percents_of(events, rank); !percents.empty()) {
     figures.device_percent_mean = base::mean(percents);
   }
-  if (const auto epochs = bodies_of<EpochEvent>(events, rank); !epochs.empty()) {
-    figures.train_loss = epochs.back()->train_loss;
-    figures.val_loss = epochs.back()->val_loss;
+  if (const EpochEvent* epoch = last_finished(bodies_of<EpochEvent>(events, rank))) {
+    figures.train_loss = epoch->train_loss;
+    figures.val_loss = epoch->val_loss;
   }
   return figures;
 }
@@ -181,7 +189,8 @@ std::optional<FailureFigures> first_failure(std::span<const Event> events) {
     const auto* failed = std::get_if<FailedEvent>(&event.body);
     if (failed == nullptr) continue;
     if (!first || first->kind == "collateral")
-      first = FailureFigures{event.rank, failed->kind, failed->message};
+      first =
+          FailureFigures{event.rank, failed->kind, failed->message, failed->needed_bytes, failed->cap_bytes};
     if (first->kind != "collateral") break;
   }
   return first;

@@ -30,15 +30,20 @@ constexpr FieldKind kind_of() {
   if constexpr (std::is_same_v<T, bool>) return FieldKind::flag;
   if constexpr (std::is_same_v<T, Bytes>) return FieldKind::bytes;
   if constexpr (std::is_same_v<T, Seconds>) return FieldKind::seconds;
+  if constexpr (std::is_same_v<T, Share>) return FieldKind::share;
   if constexpr (std::is_same_v<T, Options>) return FieldKind::options;
   if constexpr (is_optional<T>) return kind_of<typename T::value_type>();
 }
 
 template <class T>
+inline constexpr bool is_quantity =
+    std::is_same_v<T, Bytes> || std::is_same_v<T, Seconds> || std::is_same_v<T, Share>;
+
+template <class T>
 Json encode(const T& value) {
   if constexpr (is_optional<T>)
     return value ? encode(*value) : Json();
-  else if constexpr (std::is_same_v<T, Bytes> || std::is_same_v<T, Seconds>)
+  else if constexpr (is_quantity<T>)
     return value.count;
   else
     return Json(value);
@@ -48,7 +53,7 @@ template <class T>
 T decode(const Json& value) {
   if constexpr (is_optional<T>) {
     return value.is_null() ? T() : T(decode<typename T::value_type>(value));
-  } else if constexpr (std::is_same_v<T, Bytes> || std::is_same_v<T, Seconds>) {
+  } else if constexpr (is_quantity<T>) {
     return T{value.get<decltype(T::count)>()};
   } else {
     return value.get<T>();
@@ -147,6 +152,8 @@ std::string_view Field::placeholder() const {
       return "SIZE";
     case FieldKind::seconds:
       return "TIME";
+    case FieldKind::share:
+      return "P%";
     case FieldKind::options:
       return "NAME=X,...";
     case FieldKind::flag:

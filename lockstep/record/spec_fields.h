@@ -12,7 +12,7 @@
 
 namespace lockstep::record {
 
-enum class FieldKind { text, integer, number, flag, bytes, seconds, options };
+enum class FieldKind { text, integer, number, flag, bytes, seconds, share, options };
 
 // The headings under which help shows fields.
 enum class FieldGroup {

@@ -19,6 +19,12 @@ struct Seconds {
   bool operator==(const Seconds&) const = default;
 };
 
+// A part of a whole: people write "12.5%", JSON holds 0.125.
+struct Share {
+  double count = 0;
+  bool operator==(const Share&) const = default;
+};
+
 // Named numbers, such as a model's options: people write "width=8,depth=4", JSON holds an object.
 using Options = std::map<std::string, double>;
 

@@ -91,6 +91,18 @@ Json seconds_from(const Json& value) {
                    value, kMust);
 }
 
+Json share_from(const Json& value) {
+  constexpr auto kMust = "it must be a share, as in 12.5%.";
+  if (value.is_number()) return number_from(value);
+  if (!value.is_string()) throw BadValue{kMust};
+  std::string text = value.get<std::string>();
+  const bool percent = text.ends_with('%');
+  if (percent) text.pop_back();
+  const std::optional<double> number = parse_number(base::trim(text));
+  if (!number) throw BadValue{kMust};
+  return percent ? *number / 100 : *number;
+}
+
 Json option_pairs(const std::string& text) {
   Json options = Json::object();
   for (const std::string& pair : base::split(text, ',')) {
@@ -135,6 +147,8 @@ Json convert(const Field& field, const Json& value) {
       return bytes_from(value);
     case FieldKind::seconds:
       return seconds_from(value);
+    case FieldKind::share:
+      return share_from(value);
     case FieldKind::options:
       return options_from(value);
   }

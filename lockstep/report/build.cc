@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/report/charts/charts.h"
@@ -61,7 +62,7 @@ void add_views(Report& report, const Subject& subject, const BuildOptions& optio
 }
 
 std::string first_line(const lab::Study* study, std::size_t runs) {
-  const std::string count = fmt::format("{} run{}", runs, runs == 1 ? "" : "s");
+  const std::string count = base::counted(runs, "run");
   if (study == nullptr) return fmt::format("A report of {}.", count);
   if (!study->cut.empty()) return fmt::format("Quick variant, {}. Cut: {}", count, study->cut);
   return fmt::format("The whole study, {}; nothing was cut.", count);
@@ -81,7 +82,8 @@ void add_warnings(Report& report, const std::vector<RunRecord>& records) {
     for (const std::string& warning : record.warnings) seen.insert(warning);
   for (const std::string& warning : seen) {
     if (report.warnings.size() == kMostWarnings) {
-      report.warnings.push_back(fmt::format("{} more are in the records.", seen.size() - kMostWarnings));
+      report.warnings.push_back(
+          fmt::format("The records hold {}.", base::counted(seen.size() - kMostWarnings, "more warning")));
       return;
     }
     report.warnings.push_back(warning);
@@ -109,8 +111,8 @@ Report build_report(Source source, const BuildOptions& options) {
   if (records.empty())
     throw base::ConfigError(
         study == nullptr ? "there are no records to report on. `lockstep runs list` shows what there is."
-                         : fmt::format("study {} has no records yet. Run it: lockstep study {}.", study->id(),
-                                       study->name));
+                         : fmt::format("study {} has no records yet. Run it: lockstep study {}{}",
+                                       study->id(), study->name, study->choice.quick ? " --quick" : ""));
   Report report;
   report.run_count = records.size();
   report.first_line = first_line(study, records.size());

@@ -22,10 +22,19 @@ std::string kind_of(const base::Error& error) {
   return comm->kind() == base::CommError::Kind::collateral ? "collateral" : "communication";
 }
 
+record::FailedEvent event_of(const base::Error& error) {
+  record::FailedEvent event{kind_of(error), error.what()};
+  const auto* memory = dynamic_cast<const measure::OutOfMemory*>(&error);
+  if (memory == nullptr || memory->cap_bytes() == 0) return event;  // a device's own error has no figures
+  event.needed_bytes = memory->needed_bytes();
+  event.cap_bytes = memory->cap_bytes();
+  return event;
+}
+
 // The event is worth having, but not at the price of hiding what went wrong.
-void write_failure(EventLog& events, const std::string& kind, const std::string& message) {
+void write_failure(EventLog& events, const record::FailedEvent& event) {
   try {
-    events.write(record::FailedEvent{kind, message});
+    events.write(event);
     events.flush();
   } catch (const base::StoreError&) {
   }
@@ -53,10 +62,10 @@ Ending report_failures(EventLog& events, const record::RunSpec& spec, const std:
   try {
     return with_cures_named(spec, body);
   } catch (const base::Error& error) {
-    write_failure(events, kind_of(error), error.what());
+    write_failure(events, event_of(error));
     throw;
   } catch (const c10::Error& error) {
-    write_failure(events, "failed", error.what_without_backtrace());
+    write_failure(events, {"failed", error.what_without_backtrace()});
     throw base::Error(base::ExitCode::run_failed, fmt::format("rank {}: libtorch refused: {}", events.rank(),
                                                               error.what_without_backtrace()));
   }

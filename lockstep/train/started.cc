@@ -1,12 +1,12 @@
 #include "lockstep/train/started.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <torch/version.h>
 
-#include <algorithm>
 #include <chrono>
 
-#include "lockstep/base/clock.h"
+#include "lockstep/device/arithmetic_peak.h"
 #include "lockstep/device/machine_facts.h"
 #include "lockstep/models/describe.h"
 #include "lockstep/record/catalogue_models.h"
@@ -25,8 +25,10 @@ std::string utc_now() {
   return fmt::format("{}.{:03}Z", text, now.time_since_epoch().count() % 1000);
 }
 
-nlohmann::json machine_json() {
+nlohmann::json machine_json(const record::RunSpec& spec, const std::string& gpu) {
   record::Machine machine = device::machine_facts();
+  if (!gpu.empty()) machine.gpu = gpu;
+  if (spec.slice_share) machine.slice_share = spec.slice_share->count;
   machine.libraries["libtorch"] = TORCH_VERSION;
   nlohmann::json json;
   to_json(json, machine);
@@ -46,23 +48,11 @@ std::optional<double> train_flops_per_sample(const record::RunSpec& spec, int cl
 }  // namespace
 
 double measure_peak_flops(const Placement& placement) {
-  constexpr std::int64_t kSide = 384;
-  constexpr int kTries = 5;
-  const auto options = at::TensorOptions().dtype(placement.type).device(placement.device);
-  const at::Tensor left = at::ones({kSide, kSide}, options);
-  const at::Tensor right = at::ones({kSide, kSide}, options);
-  at::Tensor product = at::mm(left, right);
-  double best = 0;
-  for (int attempt = 0; attempt < kTries; ++attempt) {
-    const base::TimePoint began = base::now();
-    at::mm_out(product, left, right);
-    const double seconds = base::to_seconds(base::now() - began);
-    best = std::max(best, 2.0 * kSide * kSide * kSide / seconds);
-  }
-  return best;
+  return device::arithmetic_peak(at::get_num_threads(), static_cast<int>(at::elementSize(placement.type)));
 }
 
-record::StartedEvent started_event(const record::RunSpec& spec, int classes, const Placement& placement) {
+record::StartedEvent started_event(const record::RunSpec& spec, int classes, const Placement& placement,
+                                   const std::string& gpu) {
   const record::BatchSizes batch = record::batch_sizes(spec);
   record::StartedEvent event;
   event.version = LOCKSTEP_VERSION;
@@ -71,8 +61,9 @@ record::StartedEvent started_event(const record::RunSpec& spec, int classes, con
   event.batch_per_worker = batch.per_worker;
   event.batch_global = batch.global;
   event.started_at = utc_now();
-  event.machine = machine_json();
+  event.machine = machine_json(spec, gpu);
   event.train_flops_per_sample = train_flops_per_sample(spec, classes, placement);
+  event.threads = at::get_num_threads();
   if (placement.device.is_cpu()) event.peak_flops_per_second = measure_peak_flops(placement);
   return event;
 }

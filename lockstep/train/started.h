@@ -8,9 +8,11 @@
 namespace lockstep::train {
 
 // Includes a measurement of the device's peak, which takes some milliseconds.
-record::StartedEvent started_event(const record::RunSpec& spec, int classes, const Placement& placement);
+// `gpu`: the device's name; empty for cores.
+record::StartedEvent started_event(const record::RunSpec& spec, int classes, const Placement& placement,
+                                   const std::string& gpu);
 
-// The fastest of several products of square matrices on this worker's threads, in FLOP per second.
+// What this worker's threads can do at most in the type it trains in, in FLOP per second.
 double measure_peak_flops(const Placement& placement);
 
 }  // namespace lockstep::train

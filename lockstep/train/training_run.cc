@@ -89,6 +89,10 @@ AgreementOptions agreement_options(const record::RunSpec& spec, double trained_s
   return options;
 }
 
+bool moves_device_memory(const record::RunSpec& spec) {
+  return spec.backend == "nccl" || spec.backend == "p2p";
+}
+
 }  // namespace
 
 TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog& events,
@@ -105,6 +109,8 @@ TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog
       timer_(make_timer(spec_, *compute_, trace_.get(), place_.disturbances.measure_turn)),
       utilisation_(utilisation_options(spec_)) {
   if (trace_ != nullptr) session_.ledger().listen(*trace_);
+  // A slice's limit is the service's, which counts what CUDA itself takes too.
+  if (spec_.device_memory && !spec_.slice_share) compute_->limit_memory(spec_.device_memory->count);
   if (spec_.strategy == "dp")
     replicas_ = std::make_unique<Replicas>(
         ReplicasOptions{spec_, place_.directory, place_.clock, session_, *timer_, place_.disturbances});
@@ -136,8 +142,9 @@ void TrainingRun::open_communicator() {
   comm::OpenOptions options;
   options.timeout = base::from_seconds(spec_.timeout.count);
   options.channel = "train";
-  options.disturb = [this](std::unique_ptr<comm::Communicator> opened) {
-    return slow_down(std::move(opened), place_.disturbances);
+  options.wrap = [this](std::unique_ptr<comm::Communicator> opened) {
+    opened = slow_down(std::move(opened), place_.disturbances);
+    return moves_device_memory(spec_) ? std::move(opened) : compute_->staged(std::move(opened));
   };
   communicator_ = compute_->ordered(session_.open(spec_.backend, options));
   agreement_channel_ = open_agreement_channel(options);
@@ -146,7 +153,7 @@ void TrainingRun::open_communicator() {
 // Two communicators on one device that work at the same time may block each other: wishes then take the
 // host's way.
 std::unique_ptr<comm::Communicator> TrainingRun::open_agreement_channel(comm::OpenOptions options) {
-  if (spec_.backend != "nccl" && spec_.backend != "p2p") return communicator_->duplicate();
+  if (!moves_device_memory(spec_)) return communicator_->duplicate();
   const comm::Group& group = session_.group();
   options.channel = "agreement";
   return session_.open(group.local_world == group.world ? "shm" : "gloo", options);
@@ -203,7 +210,7 @@ void TrainingRun::warn_if_nothing_is_left(const Progress& from) {
 }
 
 void TrainingRun::announce() {
-  const record::StartedEvent started = started_event(spec_, train_set_->classes, placement_);
+  const record::StartedEvent started = started_event(spec_, train_set_->classes, placement_, compute_->gpu());
   if (replicas_ != nullptr) replicas_->announce(started);
   events_.write(started);
   events_.flush();
@@ -232,7 +239,7 @@ Ending TrainingRun::train() {
   utilisation_.start();
   const Ending ending = run_to_the_end(trainer);
   utilisation_.stop();
-  conclude(trainer, ending);
+  conclude(trainer, from, ending);
   return ending;
 }
 
@@ -255,7 +262,8 @@ void TrainingRun::stop_communicating() noexcept {
   }
 }
 
-void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
+// A checkpoint brings the time of earlier runs along; the record tells this run's.
+void TrainingRun::conclude(const Trainer& trainer, const Progress& from, Ending ending) {
   warn_about_other(trainer);
   report_memory();  // whole tensors, which are needed from here on, are not what training took
   strategy_->settle();
@@ -271,8 +279,8 @@ void TrainingRun::conclude(const Trainer& trainer, Ending ending) {
   }
   record::FinishedEvent finished;
   finished.wall_seconds.load = load_seconds_;
-  finished.wall_seconds.train = trainer.progress().train_seconds;
-  finished.wall_seconds.validate = trainer.progress().validate_seconds;
+  finished.wall_seconds.train = trainer.progress().train_seconds - from.train_seconds;
+  finished.wall_seconds.validate = trainer.progress().validate_seconds - from.validate_seconds;
   finished.target = trainer.target();
   end(finished);
 }

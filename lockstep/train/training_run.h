@@ -47,7 +47,7 @@ class TrainingRun {
   Ending train();
   Ending run_to_the_end(Trainer& trainer);
   void stop_communicating() noexcept;
-  void conclude(const Trainer& trainer, Ending ending);
+  void conclude(const Trainer& trainer, const Progress& from, Ending ending);
   void end(const record::EventBody& last);
   comm::Group reporting_group() const;
   void report_totals();

@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 namespace fs = std::filesystem;
 
@@ -84,7 +85,8 @@ TEST_F(ReportProgram, ReadsRecordsLineByLine) {
 TEST_F(ReportProgram, SaysThatThereIsNoSuchStudyRunOrFile) {
   const ProgramRun run = report("batch-scalign");
   EXPECT_EQ(run.exit_code, 3);
-  EXPECT_THAT(run.err, HasSubstr("there is no study, run or file 'batch-scalign'"));
+  EXPECT_THAT(run.err, HasSubstr("there is no study, run or file 'batch-scalign'. The store "));
+  EXPECT_THAT(run.err, HasSubstr("holds no study; `lockstep runs list` shows its runs."));
 }
 
 TEST_F(ReportProgram, SaysThatTheStoreDoesNotExist) {
@@ -99,8 +101,9 @@ TEST_F(ReportProgram, SaysThatAFileIsNoRecord) {
   EXPECT_THAT(report((folder_ / "bad.json").string()).err, HasSubstr("bad.json"));
   std::ofstream(folder_ / "worse.json") << "not json";
   const ProgramRun run = report((folder_ / "worse.json").string());
-  EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.err, HasSubstr("is not JSON"));
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, HasSubstr("worse.json:1: this is not JSON. Records come from"));
+  EXPECT_THAT(run.err, Not(HasSubstr("exception")));
 }
 
 TEST_F(ReportProgram, SaysThatItCannotWriteThere) {
@@ -115,6 +118,13 @@ TEST_F(ReportProgram, RefusesAnUnknownTableWithASuggestion) {
   const ProgramRun run = report(records + " --only scalling");
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, AllOf(HasSubstr("scalling"), HasSubstr("Did you mean 'scaling'")));
+}
+
+TEST_F(ReportProgram, SaysThatATableCannotBeDrawn) {
+  const std::string records = write("records.json", two_runs());
+  const ProgramRun run = report(records + " --only summary -o " + (folder_ / "x.svg").string());
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, HasSubstr("summary is a table: `--format` html, md, csv, latex, json and term"));
 }
 
 TEST_F(ReportProgram, RefusesAFormatItDoesNotKnowAndANameThatSaysNone) {

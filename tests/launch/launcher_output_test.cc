@@ -61,7 +61,7 @@ TEST(Launcher, goes_on_without_logs_where_they_cannot_be_written) {
 
 TEST(Launcher, does_not_start_where_logs_were_asked_for_and_cannot_be_written) {
   const auto run = run_ranks({"workers=2", "logs=/dev/null/logs"}, {"out=result"});
-  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.output, "");
   EXPECT_THAT(run.error, HasSubstr("logs cannot be kept in /dev/null/logs: Not a directory"));
 }

@@ -31,6 +31,26 @@ Combination run(const char* strategy, const char* backend, const char* device, i
   return {engine, model, data, strategy, backend, device, workers, hosts};
 }
 
+Combination sliced(Combination run, double share, int gpus) {
+  run.slice_share = share;
+  run.gpus = gpus;
+  return run;
+}
+
+INSTANTIATE_TEST_SUITE_P(Slices, RefusedCombination,
+                         ::testing::Values(Refused{sliced(run("ddp", "shm", "cpu"), 0.5, 0), "slice_share",
+                                                   "device is cpu", "device cuda"},
+                                           Refused{sliced(run("ddp", "nccl", "cuda", 4), 0.5, 1),
+                                                   "slice_share", "4 workers", "slice_share 25%"},
+                                           Refused{sliced(run("ddp", "nccl", "cuda", 5), 0.5, 2),
+                                                   "slice_share", "3 workers", "slice_share 33.3333%"}));
+
+TEST(Slices, are_allowed_up_to_the_whole_of_every_gpu) {
+  EXPECT_TRUE(problems_of(sliced(run("ddp", "nccl", "cuda", 8), 0.125, 1)).empty());
+  EXPECT_TRUE(problems_of(sliced(run("ddp", "p2p", "cuda", 4), 0.5, 2)).empty());
+  EXPECT_TRUE(problems_of(sliced(run("single", "local", "cuda", 1), 0.125, 1)).empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Rules, RefusedCombination,
     ::testing::Values(
@@ -46,7 +66,6 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{run("dp", "local", "cuda"), "device", "compute on cores", "device cpu"},
         Refused{run("ddp", "local", "cpu"), "backend", "inside one process", "backend shm"},
         Refused{run("ddp", "nccl", "cpu"), "backend", "GPUs only", "backend shm, or device cuda"},
-        Refused{run("ddp", "shm", "cuda"), "backend", "memory of the host", "backend nccl"},
         Refused{run("ddp", "p2p", "cpu"), "backend", "GPUs only", "backend shm, or device cuda"},
         Refused{run("ddp", "p2p", "cuda", 4, 2), "backend", "2 hosts", "backend nccl"},
         Refused{run("ddp", "p2p", "cuda", 2, 1, "torch"), "backend", "PyTorch's own", "backend nccl"},
@@ -64,9 +83,10 @@ TEST(Combinations, that_work_are_not_refused) {
   for (const Combination& good :
        {run("single", "local", "cpu", 1), run("single", "shm", "cpu", 1), run("ddp", "shm", "cpu"),
         run("ddp", "gloo", "cpu", 4, 2), run("ddp", "mpi", "cpu"), run("ddp", "nccl", "cuda"),
-        run("ddp", "p2p", "cuda"), run("zero1", "p2p", "cuda"), run("zero3", "p2p", "cuda"),
-        run("localsgd", "p2p", "cuda"), run("dp", "local", "cpu", 3),
-        run("ddp", "gloo", "cuda", 2, 1, "torch"), run("dp", "local", "cuda", 2, 1, "torch"),
+        run("ddp", "shm", "cuda"), run("zero1", "gloo", "cuda"), run("ddp", "p2p", "cuda"),
+        run("zero1", "p2p", "cuda"), run("zero3", "p2p", "cuda"), run("localsgd", "p2p", "cuda"),
+        run("dp", "local", "cpu", 3), run("ddp", "gloo", "cuda", 2, 1, "torch"),
+        run("dp", "local", "cuda", 2, 1, "torch"),
         run("ddp", "shm", "cpu", 2, 1, "lockstep", "mine.pt", "road")}) {
     EXPECT_TRUE(problems_of(good).empty())
         << good.strategy << " over " << good.backend << " on " << good.device;

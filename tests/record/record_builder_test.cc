@@ -1,5 +1,6 @@
 #include "lockstep/record/record_builder.h"
 
+#include "lockstep/record/threads.h"
 #include "tests/record/messages.h"
 
 namespace lockstep::record {
@@ -75,6 +76,32 @@ TEST_F(RecordBuilder, counts_the_samples_of_all_ranks_over_the_time_of_rank_zero
   EXPECT_DOUBLE_EQ(*record.steps.share_of_peak, 90 / 0.6 * 1000 / 2e6);
 }
 
+TEST_F(RecordBuilder, gives_no_share_of_the_peak_where_workers_share_cores) {
+  context.machine = nlohmann::json{{"cores", 1}};
+  const RunRecord record = build();
+  EXPECT_TRUE(record.oversubscribed);
+  EXPECT_TRUE(record.steps.flops_per_second);
+  EXPECT_FALSE(record.steps.share_of_peak);
+}
+
+TEST_F(RecordBuilder, counts_the_threads_that_workers_really_had) {
+  context.machine = nlohmann::json{{"cores", 4}};
+  std::get<StartedEvent>(events.front().body).threads = 3;
+  const RunRecord record = build();
+  EXPECT_EQ(record.threads, 3);
+  EXPECT_EQ(threads_per_worker(record), 3);
+  EXPECT_TRUE(record.oversubscribed);
+}
+
+TEST_F(RecordBuilder, lets_no_epoch_that_the_run_ended_in_stand_for_a_rank) {
+  EpochEvent begun = epoch(1);
+  begun.epoch = 2;
+  begun.unfinished = true;
+  begun.train_loss = 77;
+  add(1, begun);
+  EXPECT_EQ(build().per_rank[1].train_loss, 4.0);
+}
+
 TEST_F(RecordBuilder, makes_the_split_sum_to_the_mean_step) {
   const SplitSeconds split = *build().steps.split_seconds;
   const double sum = *split.data + *split.input + *split.forward + *split.backward + *split.exposed_comm +
@@ -141,10 +168,12 @@ TEST_F(RecordBuilder, launch_is_from_the_command_to_the_common_beginning_of_the_
 
 TEST_F(RecordBuilder, blames_the_rank_that_failed_first_not_the_ones_that_followed) {
   add(0, FailedEvent{"collateral", "rank 1 is gone"});
-  add(1, FailedEvent{"out_of_memory", "asked for 1 GiB"});
+  add(1, FailedEvent{"out_of_memory", "asked for 1 GiB", 300, 200});
   const RunRecord record = build();
   EXPECT_EQ(record.status, "out_of_memory");
   EXPECT_EQ(record.failure->rank, 1);
+  EXPECT_EQ(record.failure->needed_bytes, 300u);
+  EXPECT_EQ(record.failure->cap_bytes, 200u);
 }
 
 TEST_F(RecordBuilder, takes_the_launchers_word_for_a_rank_that_could_not_say_anything) {

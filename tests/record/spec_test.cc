@@ -29,6 +29,7 @@ TEST(RunSpec, comes_back_from_its_json_unchanged) {
   spec.global_batch = 48;
   spec.device_memory = Bytes{512 << 20};
   spec.max_time = Seconds{90.5};
+  spec.slice_share = Share{0.125};
   spec.nesterov = true;
   spec.learning_rate = 0.1;
   EXPECT_EQ(spec_from_json(to_json(spec), "test"), spec);
@@ -50,6 +51,14 @@ TEST(RunSpec, has_a_flag_and_help_for_every_field_and_no_name_twice) {
     EXPECT_FALSE(help_text(field).empty()) << field.name;
     EXPECT_EQ(field.flag().find('_'), std::string::npos);
   }
+}
+
+TEST(RunSpec, reads_a_share_in_percent) {
+  EXPECT_EQ(with("slice_share", "12.5%").slice_share->count, 0.125);
+  EXPECT_EQ(with("slice_share", "0.25").slice_share->count, 0.25);
+  EXPECT_EQ(complaint("slice_share", "an eighth"),
+            "slice_share is 'an eighth': it must be a share, as in 12.5%.");
+  EXPECT_FALSE(complaint("slice_share", "150%").empty());
 }
 
 TEST(RunSpec, takes_dash_and_underscore_spellings_of_a_name) {

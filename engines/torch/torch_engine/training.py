@@ -53,7 +53,7 @@ class Training:
         worker, spec = self.worker, self.spec
         self.events.write("started", version=os.environ.get("LOCKSTEP_VERSION", f"torch {torch.__version__}"), engine="torch",
                           workers=spec.workers, batch_per_worker=spec.batch_per_worker, batch_global=spec.batch_global,
-                          started_at=utc_now(),
+                          started_at=utc_now(), threads=torch.get_num_threads(),
                           machine=machine_facts(worker.device, worker.settings))
 
     def train_epoch(self, epoch):

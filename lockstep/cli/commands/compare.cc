@@ -14,6 +14,7 @@
 #include "lockstep/cli/text_table.h"
 #include "lockstep/lab/compare.h"
 #include "lockstep/lab/run_directory.h"
+#include "lockstep/report/model/display.h"
 
 namespace lockstep::cli {
 namespace {
@@ -64,15 +65,27 @@ Tone tone_of(const ComparedFigure& figure) {
   return said == "worse" ? Tone::bad : said == "better" ? Tone::good : Tone::plain;
 }
 
+// A run of no study has its spec's hash for a cell: the beginning is what people can tell it by.
+std::string shown_name(const std::string& cell) {
+  constexpr std::size_t kHashDigits = 64, kShown = 8;
+  const bool is_hash =
+      cell.size() == kHashDigits && cell.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_hash ? "spec " + cell.substr(0, kShown) : cell;
+}
+
 std::string cell_text(const ComparedCell& cell, const Console& console) {
-  const std::string heading = cell.cell.empty() ? "" : console.styled(cell.cell, Tone::heading) + "\n";
+  const std::string heading =
+      cell.cell.empty() ? "" : console.styled(shown_name(cell.cell), Tone::heading) + "\n";
   if (!cell.only_in.empty()) return heading + "  only in " + cell.only_in + "\n";
   TextTable table(
       {{"figure", false}, {"A"}, {"B"}, {"unit", false}, {"difference"}, {"95 % interval"}, {"", false}});
   for (const ComparedFigure& figure : cell.figures) {
     const std::optional<double> relative = figure.relative();
-    table.add({std::string(figure.figure->name), fmt::format("{:.5g}", figure.difference.mean_a),
-               fmt::format("{:.5g}", figure.difference.mean_b), std::string(figure.figure->unit),
+    const double a = figure.difference.mean_a, b = figure.difference.mean_b;
+    const report::DisplayUnit unit =
+        report::display_unit(figure.figure->unit, std::max(std::abs(a), std::abs(b)));
+    table.add({std::string(figure.figure->name), report::display_number(a / unit.divisor),
+               report::display_number(b / unit.divisor), unit.name,
                relative ? fmt::format("{:+.1f} %", 100 * *relative) : "", interval_text(figure),
                console.styled(verdict(figure), tone_of(figure))});
   }
@@ -115,7 +128,8 @@ std::vector<std::string> worse_of(const std::vector<ComparedCell>& cells, double
   for (const ComparedCell& cell : cells)
     for (const ComparedFigure& figure : cell.figures)
       if ((figure.*judged)(threshold))
-        worse.push_back(fmt::format("{}{} is {:.1f} % worse", cell.cell.empty() ? "" : cell.cell + ": ",
+        worse.push_back(fmt::format("{}{} is {:.1f} % worse",
+                                    cell.cell.empty() ? "" : shown_name(cell.cell) + ": ",
                                     figure.figure->name, 100 * *figure.worse()));
   return worse;
 }

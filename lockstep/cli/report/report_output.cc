@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/measure/whole_file.h"
+#include "lockstep/report/charts/charts.h"
 #include "lockstep/report/svg/draw.h"
 
 namespace lockstep::cli {
@@ -60,7 +62,6 @@ void write_tables(const Report& report, const fs::path& folder) {
 
 std::string only_chart(const Report& report) {
   if (report.charts.size() == 1) return report::draw(report.charts.front(), {"chart", true});
-  if (report.charts.empty()) throw base::ConfigError("the records hold nothing that this chart could show.");
   throw base::UsageError(
       fmt::format("there are {} charts ({}): choose one with --only NAME, or give a directory with "
                   "-o DIR/.",
@@ -105,8 +106,24 @@ void complete(ReportOutput& output) {
 
 namespace {
 
-// CSV has tables alone; asked for a chart by --only, it would be empty.
-void require_tables(const Report& report, const ReportOutput& output) {
+// The names of tables that no chart has.
+std::vector<std::string> mere_tables(const Report& report) {
+  const std::vector<std::string> charts = report::chart_names();
+  std::vector<std::string> names;
+  for (const report::Table& table : report.tables)
+    if (std::find(charts.begin(), charts.end(), table.name) == charts.end()) names.push_back(table.name);
+  return names;
+}
+
+// SVG draws charts alone, and CSV writes tables alone: asked by --only for the other, they would be empty.
+void require_content(const Report& report, const ReportOutput& output) {
+  if (output.format == "svg" && report.charts.empty()) {
+    const std::vector<std::string> tables = mere_tables(report);
+    if (tables.empty()) throw base::ConfigError("the records hold nothing that this chart could show.");
+    throw base::ConfigError(fmt::format(
+        "svg draws charts, and {} {}: `--format` html, md, csv, latex, json and term write tables.",
+        base::join(tables, ", "), tables.size() == 1 ? "is a table" : "are tables"));
+  }
   if (output.format == "csv" && report.tables.empty())
     throw base::ConfigError(
         "csv writes tables, and there is none: the records hold nothing for it, or --only names "
@@ -116,7 +133,7 @@ void require_tables(const Report& report, const ReportOutput& output) {
 }  // namespace
 
 void write_report(const Report& report, const ReportOutput& output, const Console& console) {
-  require_tables(report, output);
+  require_content(report, output);
   if (!output.path) {
     console.print(output.format == "svg" ? only_chart(report) : text_of(report, output, ""));
     return;

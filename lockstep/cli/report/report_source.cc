@@ -18,33 +18,31 @@ namespace {
 namespace fs = std::filesystem;
 using record::RunRecord;
 
-nlohmann::json parsed(const std::string& text, const fs::path& file) {
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::exception& error) {
-    throw base::StoreError(
-        fmt::format("{} is not JSON: {}. Records come from `lockstep train --json` or `lockstep runs "
-                    "export`.",
-                    file.string(), error.what()));
+std::vector<RunRecord> records_of_list(const nlohmann::json& list, const fs::path& file) {
+  std::vector<RunRecord> records;
+  for (const nlohmann::json& one : list) {
+    try {
+      records.push_back(record::record_from_json(one));
+    } catch (const base::StoreError& error) {
+      throw base::DataError(
+          fmt::format("{}: record {}: {}", file.string(), records.size() + 1, error.what()));
+    }
   }
+  return records;
 }
 
-void add_json(std::vector<RunRecord>& records, const nlohmann::json& json) {
-  if (json.is_array())
-    for (const nlohmann::json& one : json) records.push_back(record::record_from_json(one));
-  else
-    records.push_back(record::record_from_json(json));
+// One record, a list of them, or one in each line.
+std::vector<RunRecord> records_of_file(const fs::path& file) {
+  const nlohmann::json whole = nlohmann::json::parse(lab::read_whole(file), nullptr, false);
+  return whole.is_array() ? records_of_list(whole, file) : lab::read_records(file);
 }
 
-// One document, or one in each line.
 void add_file(std::vector<RunRecord>& records, const fs::path& file) {
-  const std::string text = lab::read_whole(file);
   try {
-    if (file.extension() != ".jsonl") return add_json(records, parsed(text, file));
-    for (const std::string& line : base::split(text, '\n'))
-      if (!base::trim(line).empty()) add_json(records, parsed(line, file));
-  } catch (const base::StoreError& error) {
-    throw base::StoreError(fmt::format("{}: {}", file.string(), error.what()));
+    for (RunRecord& record : records_of_file(file)) records.push_back(std::move(record));
+  } catch (const base::DataError& error) {
+    throw base::DataError(
+        fmt::format("{} Records come from `lockstep train --json` or `lockstep runs export`.", error.what()));
   }
 }
 
@@ -72,11 +70,12 @@ void take_study(ReportSource& source, const fs::path& store, lab::StoredStudy st
   source.study = std::move(stored.study);
 }
 
-[[noreturn]] void refuse(const fs::path& store, const std::string& name, const std::string& why) {
+[[noreturn]] void refuse(const fs::path& store, const std::string& name) {
   const std::vector<std::string> ids = lab::stored_study_ids(store);
-  const std::string known = ids.empty() ? "it holds no study" : "its studies are: " + base::join(ids, ", ");
-  throw base::ConfigError(fmt::format("there is no study, run or file '{}' ({}; the store is {}, {}).{}",
-                                      name, why, store.string(), known, base::suggestion(name, ids)));
+  const std::string known = ids.empty() ? "holds no study" : "has the studies " + base::join(ids, ", ");
+  throw base::ConfigError(fmt::format(
+      "there is no study, run or file '{}'. The store {} {}; `lockstep runs list` shows its runs.{}", name,
+      store.string(), known, base::suggestion(name, ids)));
 }
 
 void take_study_file(ReportSource& source, const fs::path& store, const fs::path& file) {
@@ -87,14 +86,19 @@ void take_study_file(ReportSource& source, const fs::path& store, const fs::path
                                       study.name, file.string(), store.string(), file.string()));
 }
 
+// Whether some run of the store begins with the name; which one, or that there are several, is told by who
+// opens it.
+bool names_a_run(const fs::path& store, const std::string& name) {
+  std::error_code ignored;
+  if (fs::is_directory(name, ignored)) return true;
+  for (const fs::directory_entry& entry : fs::directory_iterator(lab::runs_of(store), ignored))
+    if (entry.path().filename().string().starts_with(name)) return true;
+  return false;
+}
+
 void take_run(ReportSource& source, const fs::path& store, const std::string& name) {
-  std::optional<lab::RunDirectory> run;
-  try {
-    run = lab::RunDirectory::open(store, name);
-  } catch (const base::ConfigError& error) {
-    refuse(store, name, error.what());
-  }
-  source.records.push_back(lab::read_record(*run));
+  if (!names_a_run(store, name)) refuse(store, name);
+  source.records.push_back(lab::read_record(lab::RunDirectory::open(store, name)));
 }
 
 }  // namespace

@@ -25,8 +25,22 @@ std::string begun_now() {
   return fmt::format("{:.6f}", std::chrono::duration<double>(since_epoch).count());
 }
 
+namespace {
+
+std::optional<device::Slice> slice_of(const TrainPlan& plan) {
+  if (!plan.spec.slice_share) return std::nullopt;
+  device::Slice slice;
+  slice.share = plan.spec.slice_share->count;
+  if (plan.spec.device_memory) slice.memory_bytes = plan.spec.device_memory->count;
+  slice.gpus = plan.gpus;
+  return slice;
+}
+
+}  // namespace
+
 lab::RunRequest run_request(const TrainPlan& plan) {
   lab::RunRequest request;
+  request.slice = slice_of(plan);
   request.processes = plan.processes();
   request.command = worker_command(plan.spec.engine);
   request.wind_down = kWindDown;

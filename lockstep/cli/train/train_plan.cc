@@ -99,6 +99,7 @@ TrainPlan plan_training(RunSpec spec, const std::optional<comm::Identity>& ident
   require_backend(plan.spec, registry);
   plan.batch = record::batch_sizes(plan.spec);
   plan.input = record::input_shape(plan.spec);
+  plan.gpus = surroundings.gpus;
   return plan;
 }
 

@@ -1,7 +1,10 @@
 // The stream that a CUDA worker computes on.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lockstep/base/error.h"
+#include "lockstep/comm/cuda/staged_communicator.h"
 #include "lockstep/device/cuda/cuda_device.h"
 #include "lockstep/device/cuda/cuda_error.h"
 #include "lockstep/device/cuda/cuda_step_timer.h"
@@ -30,7 +33,7 @@ class Mark : public comm::Pending {
 
 class CudaComputeQueue : public ComputeQueue {
  public:
-  explicit CudaComputeQueue(int device) { use_torch_device(device); }
+  explicit CudaComputeQueue(int device) : device_(device) { use_torch_device(device); }
 
   comm::Work mark() override {
     std::shared_ptr<Event> event = events_.take();
@@ -58,7 +61,20 @@ class CudaComputeQueue : public ComputeQueue {
     return std::make_unique<OrderedCommunicator>(std::move(communicator), *this);
   }
 
+  std::unique_ptr<comm::Communicator> staged(std::unique_ptr<comm::Communicator> communicator) override {
+    return std::make_unique<comm::StagedCommunicator>(std::move(communicator), device_);
+  }
+
+  std::string gpu() const override { return device::cuda::facts_of(device_).name; }
+
+  void limit_memory(std::uint64_t bytes) override {
+    std::size_t free = 0, total = 0;
+    device::cuda::check(cudaMemGetInfo(&free, &total), "asking how much memory the GPU has");
+    limit_torch_memory(device_, std::min(1.0, static_cast<double>(bytes) / static_cast<double>(total)));
+  }
+
  private:
+  int device_;
   EventPool events_;
 };
 

@@ -1,5 +1,6 @@
 #include "lockstep/parallel/cuda/torch_stream.h"
 
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -11,6 +12,10 @@ cudaStream_t torch_stream() {
 
 void use_torch_device(int device) {
   c10::cuda::set_device(static_cast<c10::DeviceIndex>(device));
+}
+
+void limit_torch_memory(int device, double share) {
+  c10::cuda::CUDACachingAllocator::setMemoryFraction(share, static_cast<c10::DeviceIndex>(device));
 }
 
 }  // namespace lockstep::parallel

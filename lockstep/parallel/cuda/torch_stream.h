@@ -1,4 +1,4 @@
-// The one thing that needs torch's CUDA headers: which stream torch computes on.
+// The few things that need torch's CUDA headers: which stream torch computes on, and its allocator.
 #pragma once
 
 #include <driver_types.h>
@@ -9,5 +9,7 @@ namespace lockstep::parallel {
 cudaStream_t torch_stream();
 // Makes `device` torch's current one on the calling thread.
 void use_torch_device(int device);
+// What its allocator may take of the device's memory.
+void limit_torch_memory(int device, double share);
 
 }  // namespace lockstep::parallel

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/report/charts/charts.h"
 
 namespace lockstep::report {
@@ -107,11 +108,15 @@ std::vector<Part> divide(std::vector<ChartSeries> series) {
   return parts;
 }
 
+double highest_of(const ChartPoint& point) {
+  return point.interval && std::isfinite(point.interval->high) ? std::abs(point.interval->high) : 0;
+}
+
 double largest_of(const Chart& chart) {
   double most = 0;
   for (const ChartSeries& series : chart.series)
     for (const ChartPoint& point : series.points)
-      most = std::max({most, std::abs(point.y), point.interval ? std::abs(point.interval->high) : 0.0});
+      most = std::max({most, std::abs(point.y), highest_of(point)});
   return most;
 }
 
@@ -141,7 +146,8 @@ ChartSeries series_of(const Grid& grid, const GridCell& cell, const std::string&
 std::optional<ChartPoint> point_at(double x, const std::optional<Number>& number) {
   if (!number || !std::isfinite(number->value)) return std::nullopt;
   ChartPoint point{x, number->value};
-  if (number->interval && std::isfinite(number->interval->low) && std::isfinite(number->interval->high))
+  // An upper end may be infinite; it is drawn to the edge.
+  if (number->interval && std::isfinite(number->interval->low) && !std::isnan(number->interval->high))
     point.interval = number->interval;
   return point;
 }
@@ -163,8 +169,8 @@ Chart bars_over_cells(const Grid& grid, Chart chart, const std::vector<NamedValu
   }
   std::erase_if(chart.series, [](const ChartSeries& series) { return series.points.empty(); });
   if (left_out > 0)
-    chart.note += fmt::format("{}The first {} cells; {} more are in the tables.",
-                              chart.note.empty() ? "" : " ", kMostBars, left_out);
+    chart.note += fmt::format("{}The first {} cells; the tables hold {}.", chart.note.empty() ? "" : " ",
+                              kMostBars, base::counted(left_out, "more cell"));
   return chart;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "lockstep/report/charts/charts.h"
@@ -18,31 +19,40 @@ struct Measure {
   const char* title;
   ChartAxis y;
   std::optional<Number> (*of)(const ScalingStep&);
-  double (*ideal)(int workers);
+  double (*ideal)(const ScalingStep&);
 };
 
-ChartSeries ideal_series(const std::vector<ScalingFamily>& families, Scaling scaling,
-                         const Measure& measure) {
-  std::set<int> counts;
+// One line; two, the lowest and the highest, where families differ in how many threads a worker has.
+void add_ideals(Chart& chart, const std::vector<ScalingFamily>& families, const Measure& measure) {
+  std::map<int, std::set<double>> ideals;  // by workers
   for (const ScalingFamily& family : families)
-    if (family.scaling == scaling)
-      for (const ScalingStep& step : family.steps) counts.insert(step.cell->workers);
-  ChartSeries series{"ideal", {}, true};
-  for (const int workers : counts)
-    series.points.push_back({static_cast<double>(workers), measure.ideal(workers)});
-  return series;
+    for (const ScalingStep& step : family.steps) ideals[step.cell->workers].insert(measure.ideal(step));
+  const bool one =
+      std::all_of(ideals.begin(), ideals.end(), [](const auto& at) { return at.second.size() == 1; });
+  ChartSeries lowest{one ? "ideal" : "ideal (lowest)", {}, true}, highest{"ideal (highest)", {}, true};
+  for (const auto& [workers, values] : ideals) {
+    lowest.points.push_back({static_cast<double>(workers), *values.begin()});
+    highest.points.push_back({static_cast<double>(workers), *values.rbegin()});
+  }
+  chart.series.push_back(std::move(lowest));
+  if (!one) chart.series.push_back(std::move(highest));
+}
+
+std::vector<ScalingFamily> families_of(const Grid& grid, Scaling scaling) {
+  std::vector<ScalingFamily> families = scaling_families(grid);
+  std::erase_if(families, [&](const ScalingFamily& family) { return family.scaling != scaling; });
+  return families;
 }
 
 Charts scaling_charts(const Subject& subject, const Measure& measure) {
-  const std::vector<ScalingFamily> families = scaling_families(subject.grid);
   Charts charts;
   for (const Scaling scaling : {Scaling::weak, Scaling::strong}) {
+    const std::vector<ScalingFamily> families = families_of(subject.grid, scaling);
     Chart chart{measure.name, ChartKind::line,
                 fmt::format("{}, {} scaling", measure.title, name_of(scaling))};
     chart.x = {"workers", "", true};
     chart.y = measure.y;
     for (const ScalingFamily& family : families) {
-      if (family.scaling != scaling) continue;
       chart.series.push_back(series_of(subject.grid, *family.steps.back().cell, family.label,
                                        {"workers", "batch_size", "global_batch"}));
       chart.series.back().within +=
@@ -53,8 +63,10 @@ Charts scaling_charts(const Subject& subject, const Measure& measure) {
           chart.series.back().points.push_back(*point);
     }
     if (chart.series.empty()) continue;
-    chart.series.push_back(ideal_series(families, scaling, measure));
-    chart.note = scaling == Scaling::weak ? "Batch per worker constant." : "Global batch constant.";
+    add_ideals(chart, families, measure);
+    chart.note = fmt::format(
+        "{} {}", scaling == Scaling::weak ? "Batch per worker constant." : "Global batch constant.",
+        ideal_text(families));
     const Charts pages = in_pages(chart);
     charts.insert(charts.end(), pages.begin(), pages.end());
   }
@@ -133,7 +145,7 @@ Charts speedup_charts(const Subject& subject) {
                                   "Speedup against one worker",
                                   {"speedup"},
                                   [](const ScalingStep& step) { return step.speedup; },
-                                  [](int workers) { return static_cast<double>(workers); }});
+                                  [](const ScalingStep& step) { return step.ideal; }});
 }
 
 Charts efficiency_charts(const Subject& subject) {
@@ -144,7 +156,7 @@ Charts efficiency_charts(const Subject& subject) {
                                     if (!step.efficiency) return std::nullopt;
                                     return scaled(*step.efficiency, 100);
                                   },
-                                  [](int) { return 100.0; }});
+                                  [](const ScalingStep&) { return 100.0; }});
 }
 
 Charts throughput_charts(const Subject& subject) {

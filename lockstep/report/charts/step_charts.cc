@@ -1,10 +1,12 @@
 // Where time, bytes and memory went: bars over cells.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
-#include "lockstep/predict/ring_cost.h"
 #include "lockstep/report/charts/charts.h"
 #include "lockstep/report/model/cell_figures.h"
+#include "lockstep/report/model/gradient_traffic.h"
 #include "lockstep/report/model/primitives.h"
 #include "lockstep/report/model/targets.h"
 
@@ -36,10 +38,9 @@ CellValue of_several(CellValue of) {
   return [of](const GridCell& cell) { return cell.workers > 1 ? of(cell) : std::nullopt; };
 }
 
-std::optional<Number> ring_bound(const GridCell& cell) {
-  const auto bytes = gradient_bytes_per_step(cell), peak = link_peak(cell);
-  if (!bytes || !peak || peak->value <= 0) return std::nullopt;
-  return Number{predict::least_all_reduce_seconds(bytes->value, cell.workers, peak->value), std::nullopt, 1};
+// Means nothing where no gradient is sent: localsgd sends weights.
+CellValue of_gradient(CellValue of) {
+  return [of](const GridCell& cell) { return gradient_collective(cell) ? of(cell) : std::nullopt; };
 }
 
 std::vector<ChartRule> caps_of(const Grid& grid) {
@@ -89,20 +90,23 @@ Charts bandwidth_charts(const Subject& subject) {
   rates.y = {"bandwidth", "B/s"};
   Charts charts =
       unless_empty(bars_over_cells(subject.grid, rates,
-                                   {{"algorithm", of_several(figure_value("", "algorithm_bandwidth").of)},
-                                    {"bus", of_several(figure_value("", "bus_bandwidth").of)},
-                                    {"link's peak", of_several(link_peak)}}));
+                                   {{"algorithm", of_gradient(figure_value("", "algorithm_bandwidth").of)},
+                                    {"bus", of_gradient(figure_value("", "bus_bandwidth").of)},
+                                    {"link's peak", of_gradient(link_peak)}}));
   const bool peak = is_peak_known(subject.grid);
   if (!peak && !charts.empty())
     charts.back().note = "No peak of the link is known, so none is drawn beside them.";
   Chart times{"bandwidth", ChartKind::bar,
               std::string("Time of the gradient's collective") + (peak ? " against the ring formula" : "")};
   times.y = {"a step", "s"};
-  times.note = peak ? "The bound is 2(N-1)/N x payload / the link's peak, where that was measured."
-                    : "No peak of the link is known, so the ring formula has no bound to give.";
+  times.note = fmt::format(
+      "Of the whole run with its warm-up, as the bandwidth is. {}",
+      peak ? fmt::format("The bound is payload / the link's peak, where that was measured, times {}.",
+                         bus_factors_text(subject.grid))
+           : "No peak of the link is known, so the ring formula has no bound to give.");
   for (Chart& chart : unless_empty(bars_over_cells(subject.grid, times,
-                                                   {{"busy without peer wait", of_several(transfer_seconds)},
-                                                    {"ring formula's bound", of_several(ring_bound)}})))
+                                                   {{"without peer wait", gradient_transfer_seconds},
+                                                    {"ring formula's bound", gradient_bound_seconds}})))
     charts.push_back(std::move(chart));
   return charts;
 }

@@ -2,16 +2,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/report/charts/charts.h"
+#include "lockstep/report/model/last_epoch.h"
 
 namespace lockstep::report {
 namespace {
 
 using record::EpochFigures;
 using record::RunRecord;
-using EpochValue = std::optional<double> EpochFigures::*;
 
 constexpr std::size_t kMostCharts = 6;
+constexpr std::size_t kMostAxesCharts = 4;  // of a report without a study
 
 // A figure of one epoch over the cell's repeats.
 std::optional<Number> epoch_figure(const GridCell& cell, std::size_t index, EpochValue member) {
@@ -37,8 +39,24 @@ ChartSeries epoch_series(const Grid& grid, const GridCell& cell, EpochValue memb
   return series;
 }
 
+// That a run stopped inside an epoch, where some point is of such a one.
+void note_unfinished(Chart& chart, const Grid& grid, EpochValue member) {
+  const auto has_any = [&](const RunRecord& run) {
+    return std::any_of(run.epochs.begin(), run.epochs.end(), [&](const EpochFigures& epoch) {
+      return epoch.unfinished.value_or(false) && (epoch.*member).has_value();
+    });
+  };
+  std::size_t cells = 0;
+  for (const GridCell& cell : grid.cells) cells += std::any_of(cell.runs.begin(), cell.runs.end(), has_any);
+  if (cells == 0) return;
+  chart.note += chart.note.empty() ? "" : " ";
+  chart.note += "The last point of a run that stopped inside an epoch is of the part that it did (" +
+                base::counted(cells, "cell") + ").";
+}
+
 Charts epoch_charts(const Subject& subject, Chart chart, EpochValue member, double factor = 1) {
   chart.x = {"epoch"};
+  note_unfinished(chart, subject.grid, member);
   for (const GridCell& cell : subject.grid.cells)
     chart.series.push_back(epoch_series(subject.grid, cell, member, factor));
   if (chart.y.unit.empty()) choose_log(chart);
@@ -110,6 +128,7 @@ Charts second_loss_charts(const Subject& subject) {
     chart.x = {"training", "s"};
     chart.y = {member == &EpochFigures::train_loss ? "train loss" : "val loss"};
     chart.note = "Of the first repeat of each cell.";
+    note_unfinished(chart, subject.grid, member);
     for (const GridCell& cell : subject.grid.cells)
       chart.series.push_back(second_series(subject.grid, cell, member));
     choose_log(chart);
@@ -131,7 +150,7 @@ Charts rank_loss_charts(const Subject& subject) {
       ++left_out;
   }
   if (left_out > 0)
-    charts.back().note = std::to_string(left_out) + " more cells have losses by rank in their records.";
+    charts.back().note = "Losses by rank of " + base::counted(left_out, "more cell") + " are in the records.";
   return charts;
 }
 
@@ -168,6 +187,34 @@ Charts utilisation_charts(const Subject& subject) {
   return in_pages(chart);
 }
 
+namespace {
+
+// By how much the highest y of a chart exceeds its lowest, as a share of the highest: a chart of equal
+// figures says nothing.
+double spread_of(const Chart& chart) {
+  double least = HUGE_VAL, most = 0;
+  for (const ChartSeries& series : chart.series)
+    for (const ChartPoint& point : series.points) {
+      least = std::min(least, std::abs(point.y));
+      most = std::max(most, std::abs(point.y));
+    }
+  return most > 0 ? (most - least) / most : 0;
+}
+
+// Of charts that nobody asked for the few in which most changes; a study that asks for them gets all.
+void keep_telling(Charts& charts, std::size_t most) {
+  std::erase_if(charts, [](const Chart& chart) { return spread_of(chart) < 0.02; });
+  if (charts.size() <= most) return;
+  const std::size_t left_out = charts.size() - most;
+  std::stable_sort(charts.begin(), charts.end(),
+                   [](const Chart& one, const Chart& other) { return spread_of(one) > spread_of(other); });
+  charts.resize(most);
+  charts.back().note = "Of the figures by axis those that change the most are drawn; " +
+                       base::counted(left_out, "more chart") + " would show what the table holds.";
+}
+
+}  // namespace
+
 Charts axes_charts(const Subject& subject) {
   struct Against {
     const char* figure;
@@ -188,6 +235,7 @@ Charts axes_charts(const Subject& subject) {
       append(charts, along_axis(subject.grid, chart, axis.name,
                                 [&](const GridCell& cell) { return figure(cell, against.figure); }));
     }
+  if (subject.study == nullptr) keep_telling(charts, kMostAxesCharts);
   return charts;
 }
 

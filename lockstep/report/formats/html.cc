@@ -1,6 +1,7 @@
 // The report as one HTML file that needs nothing else: no request, no script to be complete.
 #include <fmt/format.h>
 
+#include "lockstep/base/text.h"
 #include "lockstep/report/formats/content_policy.h"
 #include "lockstep/report/formats/formats.h"
 #include "lockstep/report/formats/page.h"
@@ -28,7 +29,9 @@ std::string body_cell(const Table& table, std::size_t row, std::size_t column) {
   const TableValue& cell = table.rows[row][column];
   constexpr std::size_t kLongText = 40;
   const std::string text = table.text_of(row, column);
-  std::string classes = cell.number ? "number" : text.size() > kLongText ? "text" : "";
+  // What is not known stands where the numbers of its column do.
+  const bool number = cell.number || (text.empty() && table.is_numeric(column));
+  std::string classes = number ? "number" : text.size() > kLongText ? "text" : "";
   if (!table.columns[column].published_by.empty()) classes += classes.empty() ? "published" : " published";
   Attributes attributes;
   if (!classes.empty()) attributes.push_back({"class", classes});
@@ -112,7 +115,7 @@ std::string paragraph_html(const Paragraph& paragraph, bool explain) {
   std::string text;
   for (const Sentence& sentence : paragraph.sentences) {
     const bool goes_on = sentence.finding.starts_with("try-") || sentence.finding.starts_with("grew-") ||
-                         sentence.finding == "all-well";
+                         sentence.finding.starts_with("threads") || sentence.finding == "all-well";
     if (!goes_on || text.empty()) text += text.empty() ? "<p>" : "</p>\n<p>";
     text += sentence_html(sentence);
   }
@@ -124,7 +127,8 @@ std::string tables_html(const Report& report) {
   std::string html;
   for (const Table& table : report.tables) {
     html += tag("h3", table.title) + table_html(table, table.title);
-    if (!table.note.empty()) html += "<p class=\"note\">" + escape(table.note) + "</p>\n";
+    for (const std::string& line : base::split(table.note, '\n'))
+      html += "<p class=\"note\">" + escape(line) + "</p>\n";
   }
   return html.empty() ? "" : "<h2>Tables</h2>\n" + html;
 }

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "lockstep/base/text.h"
 #include "lockstep/report/formats/formats.h"
 
 namespace lockstep::report {
@@ -87,6 +88,12 @@ std::string page_of(const Table& table, std::size_t first, std::size_t end) {
   return text + "\\bottomrule\n\\end{tabular}";
 }
 
+std::string note_of(const Table& table) {
+  std::vector<std::string> lines;
+  for (const std::string& line : base::split(table.note, '\n')) lines.push_back(plain(line));
+  return base::join(lines, "\n\n");
+}
+
 // Narrowed to the page where it is wider.
 std::string table_text(const Table& table) {
   std::string text;
@@ -96,7 +103,7 @@ std::string table_text(const Table& table) {
         "\\linewidth\\linewidth\\else"
         "\\width\\fi}}{{!}}{{%\n{}}}\n\n\\smallskip\n{{\\footnotesize {}}}\n\\end{{table}}\n\n",
         plain(table.title), page_of(table, first, std::min(first + kRowsOnPage, table.rows.size())),
-        plain(table.note));
+        note_of(table));
   return text + "\\clearpage\n";
 }
 

@@ -1,6 +1,7 @@
 // Markdown with the tables of GitHub's dialect.
 #include <fmt/format.h>
 
+#include "lockstep/base/text.h"
 #include "lockstep/report/formats/formats.h"
 
 namespace lockstep::report {
@@ -28,7 +29,7 @@ std::string row_of(const std::vector<std::string>& cells) {
 
 std::string table_text(const Table& table) {
   std::string text = fmt::format("\n## {}\n\n", plain(table.title));
-  if (!table.note.empty()) text += plain(table.note) + "\n\n";
+  for (const std::string& line : base::split(table.note, '\n')) text += plain(line) + "\n\n";
   std::vector<std::string> cells;
   for (std::size_t column = 0; column < table.columns.size(); ++column)
     cells.push_back(plain(table.heading_of(column)));

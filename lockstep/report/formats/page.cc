@@ -32,7 +32,13 @@ figure{margin:0;min-width:0;max-width:460px;break-inside:avoid}
 .swatch.reference,.swatch.rule{height:0;background:none;border-top:2px dashed var(--c,var(--s5));align-self:center}
 .legend .key{flex:none;width:12px;height:12px;align-self:center}
 .hidden-series{display:none}
-.scroll{overflow-x:auto;max-width:100%;margin:.5em 0}
+.scroll{--shade:color-mix(in srgb,var(--ink) 28%,transparent);overflow-x:auto;max-width:100%;margin:.5em 0;background:
+linear-gradient(to right,var(--paper),transparent) 0 0/40px 100% no-repeat local,
+linear-gradient(to left,var(--paper),transparent) 100% 0/40px 100% no-repeat local,
+linear-gradient(to right,var(--shade),transparent) 0 0/14px 100% no-repeat scroll,
+linear-gradient(to left,var(--shade),transparent) 100% 0/14px 100% no-repeat scroll}
+.hint{color:var(--soft);font-size:.8125rem;margin:.3em 0 0}
+.hint[hidden]{display:none}
 table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}
 th,td{padding:.25em .6em;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;white-space:nowrap}
 th{font-weight:600}
@@ -51,7 +57,8 @@ footer{padding-bottom:32px}
 @media print{
 body{font-size:11pt}
 .figures{grid-template-columns:1fr 1fr}
-.scroll{overflow:visible}
+.scroll{overflow:visible;background:none}
+.hint{display:none}
 table{font-size:7.5pt}
 th,td{white-space:normal;padding:.15em .3em}
 details::details-content{content-visibility:visible;block-size:auto}
@@ -92,6 +99,14 @@ for (const item of document.querySelectorAll('.legend li[data-legend]')) {
     button.setAttribute('aria-pressed', String(on));
     for (const part of shown) part.classList.toggle('hidden-series', !on);
   });
+}
+for (const box of document.querySelectorAll('.scroll')) {
+  const hint = document.createElement('p');
+  hint.className = 'hint';
+  hint.hidden = true;
+  hint.textContent = 'Wider than the page: scroll it sideways \u2192';
+  box.before(hint);
+  new ResizeObserver(() => { hint.hidden = box.scrollWidth <= box.clientWidth + 1; }).observe(box);
 }
 let opened = [];
 window.addEventListener('beforeprint', () => {

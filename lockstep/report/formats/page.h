@@ -6,8 +6,8 @@
 namespace lockstep::report {
 
 std::string page_style();
-// Shows values under the pointer, lets legend entries hide their series, and opens everything for print. The
-// page is complete without it.
+// Shows values under the pointer, lets legend entries hide their series, says which tables scroll, and opens
+// everything for print. The page is complete without it.
 std::string page_script();
 
 }  // namespace lockstep::report

@@ -81,7 +81,7 @@ std::string terminal_of(const Report& report, const FormatOptions& options) {
   text += words_text(report, options.explain);
   for (const Table& table : report.tables) {
     text += "\n" + table.title + "\n" + table_text(table);
-    if (!table.note.empty()) text += wrapped(table.note, 2);
+    for (const std::string& line : base::split(table.note, '\n')) text += wrapped(line, 2);
   }
   if (!report.published.empty()) text += "\nPublished figures: what they mean\n";
   for (const PublishedNote& note : report.published)

@@ -44,6 +44,43 @@ std::optional<double> bytes_after(const std::string& text, std::string_view word
   return known == kUnits.end() ? std::nullopt : std::optional(number * known->second);
 }
 
+const record::RankFigures* find_rank(const RunRecord& run, int rank) {
+  for (const record::RankFigures& figures : run.per_rank)
+    if (figures.rank == rank) return &figures;
+  return nullptr;
+}
+
+std::optional<double> sum_of(const std::optional<record::SplitSeconds>& split) {
+  if (!split) return std::nullopt;
+  double seconds = 0;
+  for (const Span& span : kSpans) seconds += ((*split).*span.member).value_or(0);
+  return seconds;
+}
+
+// Where records do not tell ranks apart, what they say is rank 0's.
+std::optional<RankWait> wait_of_rank_0(const GridCell& cell) {
+  const auto wait = over_runs(cell, [](const RunRecord& run) -> std::optional<double> {
+    if (!run.comm.peer_wait_seconds || !run.comm.exposed_seconds) return std::nullopt;
+    return std::min(*run.comm.peer_wait_seconds, *run.comm.exposed_seconds);
+  });
+  const auto step = over_runs(cell, [](const RunRecord& run) { return sum_of(run.steps.split_seconds); });
+  if (!wait || !step) return std::nullopt;
+  return RankWait{0, *wait, step->value};
+}
+
+std::optional<RankWait> wait_of_rank(const GridCell& cell, int rank) {
+  const auto wait = over_runs(cell, [&](const RunRecord& run) -> std::optional<double> {
+    const record::RankFigures* figures = find_rank(run, rank);
+    return figures == nullptr ? std::nullopt : exposed_wait(*figures);
+  });
+  const auto step = over_runs(cell, [&](const RunRecord& run) -> std::optional<double> {
+    const record::RankFigures* figures = find_rank(run, rank);
+    return figures == nullptr ? std::nullopt : sum_of(figures->split_seconds);
+  });
+  if (!wait || !step) return std::nullopt;
+  return RankWait{rank, *wait, step->value};
+}
+
 const RunRecord* out_of_memory(const GridCell& cell) {
   for (const RunRecord& run : cell.others)
     if (run.status == "out_of_memory") return &run;
@@ -108,13 +145,6 @@ std::optional<Number> gradient_bytes_per_step(const GridCell& cell) {
   });
 }
 
-std::optional<Number> transfer_seconds(const GridCell& cell) {
-  return over_runs(cell, [](const RunRecord& run) -> std::optional<double> {
-    if (!run.comm.busy_seconds) return std::nullopt;
-    return std::max(0.0, *run.comm.busy_seconds - run.comm.peer_wait_seconds.value_or(0));
-  });
-}
-
 std::optional<Number> link_peak(const GridCell& cell) {
   return figure(cell, [](const RunRecord& run) { return run.comm.link_peak; });
 }
@@ -131,6 +161,23 @@ std::optional<Number> hidden_seconds(const GridCell& cell) {
     if (!run.comm.busy_seconds || !run.comm.exposed_seconds) return std::nullopt;
     return std::max(0.0, *run.comm.busy_seconds - *run.comm.exposed_seconds);
   });
+}
+
+std::optional<double> exposed_wait(const record::RankFigures& rank) {
+  const std::optional<double> exposed = rank.exposed_seconds ? rank.exposed_seconds
+                                        : rank.split_seconds ? rank.split_seconds->exposed_comm
+                                                             : std::nullopt;
+  if (!exposed || !rank.peer_wait_seconds) return std::nullopt;
+  return std::min(*exposed, *rank.peer_wait_seconds);
+}
+
+std::optional<RankWait> longest_wait(const GridCell& cell) {
+  if (cell.runs.empty()) return std::nullopt;
+  std::optional<RankWait> longest = wait_of_rank_0(cell);
+  for (const record::RankFigures& figures : cell.runs.front().per_rank)
+    if (auto wait = wait_of_rank(cell, figures.rank))
+      if (!longest || wait->wait.value > longest->wait.value) longest = std::move(wait);
+  return longest;
 }
 
 std::optional<Number> rest_seconds(const GridCell& cell) {
@@ -158,12 +205,14 @@ std::int64_t measured_steps(const GridCell& cell) {
 std::optional<double> needed_bytes(const GridCell& cell) {
   const RunRecord* run = out_of_memory(cell);
   if (run == nullptr || !run->failure) return std::nullopt;
-  return bytes_after(run->failure->message, "needs about ");
+  if (run->failure->needed_bytes) return static_cast<double>(*run->failure->needed_bytes);
+  return bytes_after(run->failure->message, "needs about ");  // of a record that has it in words alone
 }
 
 std::optional<double> cap_of_failure(const GridCell& cell) {
   const RunRecord* run = out_of_memory(cell);
   if (run == nullptr) return std::nullopt;
+  if (run->failure && run->failure->cap_bytes) return static_cast<double>(*run->failure->cap_bytes);
   if (run->memory && run->memory->cap_bytes) return static_cast<double>(*run->memory->cap_bytes);
   if (run->spec.is_object() && run->spec.contains("device_memory") && run->spec["device_memory"].is_number())
     return run->spec["device_memory"].get<double>();

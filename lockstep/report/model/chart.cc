@@ -59,11 +59,20 @@ std::string range_text(const Chart& chart, const ChartSeries& series) {
                      with_unit(range.high, chart.y.unit));
 }
 
-bool has_oversubscribed(const Chart& chart) {
-  return std::any_of(chart.series.begin(), chart.series.end(), [](const ChartSeries& series) {
-    return std::any_of(series.points.begin(), series.points.end(),
-                       [](const ChartPoint& point) { return point.oversubscribed; });
+template <class Predicate>
+bool any_point(const Chart& chart, Predicate is) {
+  return std::any_of(chart.series.begin(), chart.series.end(), [&](const ChartSeries& series) {
+    return std::any_of(series.points.begin(), series.points.end(), is);
   });
+}
+
+bool has_oversubscribed(const Chart& chart) {
+  return any_point(chart, [](const ChartPoint& point) { return point.oversubscribed; });
+}
+
+bool has_unbounded(const Chart& chart) {
+  return any_point(
+      chart, [](const ChartPoint& point) { return point.interval && std::isinf(point.interval->high); });
 }
 
 // Whether nobody could tell the two apart in the drawing.
@@ -117,6 +126,8 @@ void note_marks(Chart& chart) {
   if (has_oversubscribed(chart))
     add_note(chart, chart.kind == ChartKind::heat_map ? "*: oversubscribed, more workers than cores."
                                                       : "Hollow: oversubscribed, more workers than cores.");
+  if (has_unbounded(chart))
+    add_note(chart, "An arrow: the noise is so large that the interval has no upper end.");
   if (chart.kind == ChartKind::line) add_note(chart, coinciding_note(chart));
 }
 

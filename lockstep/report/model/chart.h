@@ -16,7 +16,7 @@ enum class ChartKind { line, scatter, bar, stacked_bar, heat_map };
 struct ChartPoint {
   double x = 0;                                 // a number, or the index of a category
   double y = 0;                                 // of a heat map: the index of a category of the vertical axis
-  std::optional<base::Interval> interval = {};  // of y
+  std::optional<base::Interval> interval = {};  // of y; its upper end may be infinite
   std::optional<double> value = {};             // of a heat map's cell
   bool oversubscribed = false;                  // more workers than cores: drawn hollow
 };

@@ -37,6 +37,13 @@ std::string with_thousands(const std::string& digits) {
   return grouped;
 }
 
+// Rounded to two significant digits.
+double two_digits(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double place = std::pow(10, std::floor(std::log10(std::abs(value))) - 1);
+  return std::round(value / place) * place;
+}
+
 std::string without_trailing_zeros(std::string text) {
   if (text.find('.') == std::string::npos || text.find('e') != std::string::npos) return text;
   while (text.ends_with('0')) text.pop_back();
@@ -78,10 +85,19 @@ std::string display(const Number& number, const DisplayUnit& unit, bool exact) {
   const auto text = [&](double value) {
     return exact ? display_exact(value / unit.divisor) : display_number(value / unit.divisor);
   };
-  const bool wide = number.interval && number.interval->low != number.interval->high;
-  return wide ? fmt::format("{} [{}, {}]", text(number.value), text(number.interval->low),
-                            text(number.interval->high))
-              : text(number.value);
+  if (!number.interval || number.interval->low == number.interval->high) return text(number.value);
+  const base::Interval& interval = *number.interval;
+  const bool coarse = !exact && interval.high - interval.low >= std::abs(number.value) / 2;
+  const auto end = [&](double value) {
+    if (std::isinf(value)) return std::string("unbounded");
+    return text(coarse ? unit.divisor * two_digits(value / unit.divisor) : value);
+  };
+  return fmt::format("{} [{}, {}]", text(number.value), end(interval.low), end(interval.high));
+}
+
+std::string with_unit(const base::Interval& interval, std::string_view unit) {
+  return fmt::format("[{}, {}]", with_unit(interval.low, unit),
+                     std::isinf(interval.high) ? "unbounded" : with_unit(interval.high, unit));
 }
 
 std::string with_unit(double value, std::string_view unit) {

@@ -22,10 +22,13 @@ DisplayUnit display_unit(std::string_view unit, double largest);
 std::string display_number(double value);
 // All digits of a whole number: "188,160,000".
 std::string display_exact(double value);
-// "12.34 [12.1, 12.6]" in the unit; without an interval only the number.
+// "12.34 [12.1, 12.6]" in the unit; without an interval only the number. The ends of an interval as wide as
+// half of the number or wider have two digits, and one that is infinite is "unbounded".
 std::string display(const Number& number, const DisplayUnit& unit, bool exact);
 // With its own unit: "12.3 ms".
 std::string with_unit(double value, std::string_view unit);
+// The same of both ends of an interval: "[12.1 ms, 12.6 ms]", "[1.2, unbounded]".
+std::string with_unit(const base::Interval& interval, std::string_view unit);
 // "45 %", "3.2 %".
 std::string percent(double share);
 

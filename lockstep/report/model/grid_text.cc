@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lockstep/base/text.h"
+#include "lockstep/record/threads.h"
 #include "lockstep/report/model/grid.h"
 #include "lockstep/report/model/grid_axes.h"
 
@@ -86,8 +87,8 @@ bool is_oversubscribed(const record::RunRecord& record) {
   if (record.oversubscribed) return *record.oversubscribed;
   if (field_text(record, "device") == "cuda") return false;
   const int cores = record.machine.is_object() ? record.machine.value("cores", 0) : 0;
-  const std::string typed = field_text(record, "threads");
-  const int threads = typed.empty() ? 1 : std::max(1, std::atoi(typed.c_str()));
+  // Who did not ask has a share of the cores, and at least one.
+  const int threads = std::max(1, record::threads_per_worker(record).value_or(1));
   return cores > 0 && record.workers * threads > cores;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "lockstep/lab/repeat_interval.h"
 
@@ -27,9 +28,10 @@ std::optional<Number> quotient(const Number& above, const Number& below) {
   Number result;
   result.value = above.value / below.value;
   result.repeats = std::min(above.repeats, below.repeats);
-  if (above.interval && below.interval && below.interval->low > 0)
+  if (above.interval && below.interval && below.interval->high > 0)
     result.interval = base::Interval{above.interval->low / below.interval->high,
-                                     above.interval->high / below.interval->low};
+                                     below.interval->low > 0 ? above.interval->high / below.interval->low
+                                                             : std::numeric_limits<double>::infinity()};
   return result;
 }
 

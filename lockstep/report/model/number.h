@@ -20,7 +20,8 @@ struct Number {
 // Student's t. Nothing for no samples.
 std::optional<Number> estimate(std::span<const double> samples);
 
-// Their quotient; the interval is the widest that the two allow. Nothing where the divisor is 0.
+// Their quotient; the interval is the widest that the two allow, without an upper end (infinite) where the
+// divisor's reaches 0. Nothing where the divisor is 0.
 std::optional<Number> quotient(const Number& above, const Number& below);
 Number scaled(const Number& number, double factor);
 

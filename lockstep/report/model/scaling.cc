@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "lockstep/record/threads.h"
 #include "lockstep/report/model/cell_figures.h"
+#include "lockstep/report/model/grid_axes.h"
 
 namespace lockstep::report {
 namespace {
@@ -96,7 +98,8 @@ ScalingStep step_against(const GridCell& cell, const GridCell& one) {
   if (&cell == &one) return {&cell, Number{1, {}}, Number{1, {}}};
   const auto speed = figure(cell, "samples_per_second"), base = figure(one, "samples_per_second");
   if (speed && base) step.speedup = quotient(*speed, *base);
-  if (step.speedup) step.efficiency = scaled(*step.speedup, 1.0 / cell.workers);
+  step.ideal = ideal_speedup(one, cell);
+  if (step.speedup) step.efficiency = scaled(*step.speedup, 1.0 / step.ideal);
   return step;
 }
 
@@ -118,6 +121,12 @@ bool has_reading(const Grid& grid, const GridCell& cell, Scaling scaling) {
   const bool batch_axis =
       grid.find_axis("batch_size") != nullptr || grid.find_axis("global_batch") != nullptr;
   return batch_axis || cell.strong == (scaling == Scaling::strong);
+}
+
+std::optional<int> threads_of(const GridCell& cell) {
+  if (cell.runs.empty() || field_text(cell.runs.front(), "device") == "cuda") return std::nullopt;
+  const auto threads = record::threads_per_worker(cell.runs.front());
+  return threads && *threads > 0 ? threads : std::nullopt;
 }
 
 double alone_seconds(const GridCell& cell) {
@@ -147,6 +156,32 @@ const ScalingStep& judged_step(const ScalingFamily& family) {
   for (auto step = family.steps.rbegin(); step != family.steps.rend(); ++step)
     if (!step->cell->oversubscribed && step->cell->workers > 1) return *step;
   return family.steps.back();
+}
+
+std::optional<ThreadChange> thread_change(const GridCell& one, const GridCell& many) {
+  const auto before = threads_of(one), after = threads_of(many);
+  if (!before || !after || *before == *after) return std::nullopt;
+  return ThreadChange{*before, *after};
+}
+
+double ideal_speedup(const GridCell& one, const GridCell& many) {
+  const auto change = thread_change(one, many);
+  const double workers = many.workers;
+  return change ? workers * change->many / change->one : workers;
+}
+
+bool has_equal_threads(const ScalingFamily& family) {
+  return std::none_of(family.steps.begin(), family.steps.end(), [&](const ScalingStep& step) {
+    return thread_change(*family.steps.front().cell, *step.cell).has_value();
+  });
+}
+
+std::string ideal_text(const std::vector<ScalingFamily>& families) {
+  if (std::all_of(families.begin(), families.end(), has_equal_threads))
+    return "The ideal is the number of workers.";
+  return "The ideal counts threads, which not all workers had equally many of: workers x threads of each, "
+         "over "
+         "those of one worker.";
 }
 
 std::vector<predict::ScalingPoint> scaling_points(const ScalingFamily& family) {

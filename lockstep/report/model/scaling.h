@@ -13,8 +13,20 @@ namespace lockstep::report {
 struct ScalingStep {
   const GridCell* cell = nullptr;
   std::optional<Number> speedup;     // samples per second over those of one worker
-  std::optional<Number> efficiency;  // speedup over workers
+  std::optional<Number> efficiency;  // speedup over the ideal
+  double ideal = 1;                  // how many times the hardware of one worker: see ideal_speedup
 };
+
+// Threads of each worker, where one worker had another number of them than each of many.
+struct ThreadChange {
+  int one = 1;
+  int many = 1;
+};
+// Nothing where they are equal, where a record does not say, or where a GPU does the work.
+std::optional<ThreadChange> thread_change(const GridCell& one, const GridCell& many);
+// Of a CPU the threads are the hardware: workers x threads of each, over the threads of the one worker. Else,
+// and where they are not known, the number of workers.
+double ideal_speedup(const GridCell& one, const GridCell& many);
 
 struct ScalingFamily {
   predict::Scaling scaling = predict::Scaling::weak;
@@ -30,6 +42,12 @@ std::vector<ScalingFamily> scaling_families(const Grid&& grid) = delete;
 
 // The largest count that had cores of its own, else the largest: what headlines are about.
 const ScalingStep& judged_step(const ScalingFamily& family);
+
+// Whether its workers had equally many threads at every count: else no formula of workers alone fits its
+// steps.
+bool has_equal_threads(const ScalingFamily& family);
+// What the ideal of these families is, in a sentence.
+std::string ideal_text(const std::vector<ScalingFamily>& families);
 
 // What predict needs; cells without a split are left out.
 std::vector<predict::ScalingPoint> scaling_points(const ScalingFamily& family);

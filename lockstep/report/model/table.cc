@@ -8,6 +8,7 @@ namespace lockstep::report {
 DisplayUnit Table::unit_of(std::size_t column) const {
   const TableColumn& described = columns[column];
   if (described.exact || described.as_given || !described.published_by.empty()) return {1, described.unit};
+  if (described.share) return {0.01, "%"};
   double largest = 0;
   for (const auto& row : rows)
     if (const auto& number = row[column].number; number && std::isfinite(number->value))

@@ -18,6 +18,7 @@ struct TableColumn {
   std::string definition = {};    // where the heading alone could mislead
   std::string published_by = {};  // the source, where the figures are somebody else's
   bool as_given = false;          // shown in its base unit, so that it can be held against a published one
+  bool share = false;             // of 1: shown in percent
 };
 
 struct TableValue {
@@ -30,7 +31,7 @@ struct TableValue {
 struct Table {
   std::string name;  // of the registry
   std::string title;
-  std::string note = {};
+  std::string note = {};  // one paragraph a line
   std::vector<TableColumn> columns = {};
   std::vector<std::vector<TableValue>> rows = {};
 

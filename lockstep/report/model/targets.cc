@@ -45,6 +45,7 @@ lab::Target target_of(const record::TargetFigures& target) {
 std::optional<Reached> reached(const record::RunRecord& run, const lab::Target& target) {
   double seconds = 0;
   for (const record::EpochFigures& epoch : run.epochs) {
+    if (epoch.unfinished.value_or(false)) continue;
     seconds += epoch.seconds;
     const auto value = figure_of(epoch, target.figure);
     if (value && is_met(target, *value)) return Reached{static_cast<double>(epoch.epoch), seconds};

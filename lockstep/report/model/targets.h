@@ -11,7 +11,8 @@ struct Reached {
   double seconds = 0;  // of training, up to the end of that epoch
 };
 
-// Losses must fall below the target, accuracy and PSNR rise to it. Nothing where it never was.
+// Losses must fall below the target, accuracy and PSNR rise to it, at the end of an epoch. Nothing where it
+// never was.
 std::optional<Reached> reached(const record::RunRecord& run, const lab::Target& target);
 
 // The study's targets, else the one that the runs' specs name.

@@ -53,7 +53,8 @@ std::vector<double> lengths_of(const Chart& chart) {
     for (const ChartPoint& point : series.points) {
       lengths.push_back(point.y);
       // Stacked bars show no intervals: none may stretch the scale.
-      if (point.interval && chart.kind != ChartKind::stacked_bar) lengths.push_back(point.interval->high);
+      if (point.interval && chart.kind != ChartKind::stacked_bar && std::isfinite(point.interval->high))
+        lengths.push_back(point.interval->high);
     }
   for (const ChartRule& rule : chart.rules) lengths.push_back(rule.value);
   if (chart.y.log) std::erase_if(lengths, [](double length) { return length <= 0; });
@@ -70,9 +71,12 @@ Scale make_scale(const Chart& chart) {
 std::string error_bar(const Scale& scale, const ChartPoint& point, double y) {
   if (!point.interval || point.interval->low == point.interval->high) return "";
   const double low = scale.at(std::max(point.interval->low, scale.low)),
-               high = scale.at(point.interval->high);
-  return line_element(low, y, high, y, "error") + line_element(low, y - 3, low, y + 3, "error") +
-         line_element(high, y - 3, high, y + 3, "error");
+               high = scale.at(std::min(point.interval->high, scale.high));
+  const std::string end =
+      std::isinf(point.interval->high)
+          ? line_element(high - 5, y - 3, high, y, "error") + line_element(high - 5, y + 3, high, y, "error")
+          : line_element(high, y - 3, high, y + 3, "error");
+  return line_element(low, y, high, y, "error") + line_element(low, y - 3, low, y + 3, "error") + end;
 }
 
 // One bar from `from` to `to` in pixels.

@@ -130,9 +130,7 @@ std::string tip_of(const Chart& chart, const ChartSeries& series, const ChartPoi
   text += place(chart.x, point.x) + ", ";
   if (heat) text += place(chart.y, point.y) + ", ";
   text += with_unit(shown, chart.y.unit);
-  if (point.interval)
-    text += fmt::format(" [{}, {}]", with_unit(point.interval->low, chart.y.unit),
-                        with_unit(point.interval->high, chart.y.unit));
+  if (point.interval) text += " " + with_unit(*point.interval, chart.y.unit);
   if (point.oversubscribed) text += ", oversubscribed";
   return text;
 }

@@ -28,7 +28,7 @@ std::vector<double> values_of(const Chart& chart, bool horizontal) {
       values.push_back(horizontal ? point.x : point.y);
       if (!horizontal && point.interval) {
         values.push_back(point.interval->low);
-        values.push_back(point.interval->high);
+        if (std::isfinite(point.interval->high)) values.push_back(point.interval->high);
       }
     }
   if (!horizontal)
@@ -117,9 +117,12 @@ std::string error_bar(const Frame& frame, const ChartPoint& point) {
   const double x = frame.x.at(point.x);
   const double low =
       frame.y.at(frame.y.log ? std::max(point.interval->low, frame.y.low) : point.interval->low);
-  const double high = frame.y.at(point.interval->high);
-  return line_element(x, low, x, high, "error") + line_element(x - 3, low, x + 3, low, "error") +
-         line_element(x - 3, high, x + 3, high, "error");
+  const bool open = std::isinf(point.interval->high);
+  const double high = frame.y.at(open ? frame.y.high : point.interval->high);
+  const std::string end =
+      open ? line_element(x - 3, high + 5, x, high, "error") + line_element(x + 3, high + 5, x, high, "error")
+           : line_element(x - 3, high, x + 3, high, "error");
+  return line_element(x, low, x, high, "error") + line_element(x - 3, low, x + 3, low, "error") + end;
 }
 
 std::string draw_point(const Chart& chart, const Frame& frame, std::size_t index, const ChartPoint& point) {

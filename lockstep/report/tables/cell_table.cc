@@ -53,7 +53,14 @@ Table cell_table(const std::string& name, const std::string& title, const Grid& 
   return table;
 }
 
+TableColumn share_column(const std::string& key, const std::string& heading) {
+  TableColumn column{key, heading};
+  column.share = true;
+  return column;
+}
+
 TableColumn figure_column(std::string_view figure_name, const std::string& heading, bool exact) {
+  if (figure_name.ends_with("_accuracy")) return share_column(std::string(figure_name), heading);
   const lab::RunFigure* found = lab::find_run_figure(figure_name);
   return {std::string(figure_name), heading, found == nullptr ? "" : std::string(found->unit), exact};
 }

@@ -8,6 +8,7 @@
 
 #include "lockstep/base/text.h"
 #include "lockstep/report/model/cell_figures.h"
+#include "lockstep/report/model/last_epoch.h"
 #include "lockstep/report/tables/tables.h"
 
 namespace lockstep::report {
@@ -58,9 +59,20 @@ bool has_failed(const GridCell& cell) {
   return cell.runs.empty() && cell.any() != nullptr && cell.any()->failure.has_value();
 }
 
+// Runs of a cell that did not finish beside others that did.
+std::string other_runs(const GridCell& cell) {
+  if (cell.runs.empty() || cell.others.empty()) return "";
+  std::string status = cell.others.front().status;
+  std::replace(status.begin(), status.end(), '_', ' ');
+  return fmt::format("{} more run{} did not finish ({})", cell.others.size(),
+                     cell.others.size() == 1 ? "" : "s", status);
+}
+
 std::string remark_of(const GridCell& cell) {
   std::vector<std::string> parts;
   if (has_failed(cell)) parts.push_back(short_failure(cell));
+  for (const std::string& text : {other_runs(cell), stopped_text(cell)})
+    if (!text.empty()) parts.push_back(text);
   if (cell.oversubscribed) parts.emplace_back("oversubscribed");
   // The note of a cell may join several reasons, and repeat one.
   for (const std::string& reason : reasons_of(cell.remark)) {
@@ -71,13 +83,16 @@ std::string remark_of(const GridCell& cell) {
   return base::join(parts, "; ");
 }
 
-// The whole of the messages that the table shows the beginning of, each once.
+// The whole of the messages that the table shows the beginning of, each once and in a line of its own.
 std::string failure_notes(const Grid& grid) {
   std::string notes;
   std::set<std::string> told;
-  for (const GridCell& cell : grid.cells)
-    if (has_failed(cell) && told.insert(cell.any()->failure->message).second)
-      notes += fmt::format(" {}: {}", cell.label, cell.any()->failure->message);
+  for (const GridCell& cell : grid.cells) {
+    if (!has_failed(cell) || !told.insert(cell.any()->failure->message).second) continue;
+    std::string message = cell.any()->failure->message;
+    std::replace(message.begin(), message.end(), '\n', ' ');
+    notes += fmt::format("\n{}: {}", cell.label, message);
+  }
   return notes;
 }
 
@@ -107,15 +122,6 @@ Table summary_table(const Subject& subject) {
       "single run's step that of its steps)." +
       failure_notes(subject.grid);
   return table;
-}
-
-Table quality_table(const Subject& subject) {
-  return figure_table("quality", "Quality after the last epoch", subject,
-                      {{"train_loss", "train loss"},
-                       {"train_accuracy", "train accuracy"},
-                       {"val_loss", "val loss"},
-                       {"val_accuracy", "val accuracy"},
-                       {"val_psnr", "val PSNR"}});
 }
 
 Table minutes_table(const Subject& subject) {

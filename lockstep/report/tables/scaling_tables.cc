@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lockstep/base/text.h"
+#include "lockstep/record/threads.h"
 #include "lockstep/report/model/knee.h"
 #include "lockstep/report/model/scaling.h"
 #include "lockstep/report/tables/tables.h"
@@ -11,14 +12,19 @@
 namespace lockstep::report {
 namespace {
 
+TableValue threads_value(const GridCell& cell) {
+  const auto threads = record::threads_per_worker(cell.runs.front());
+  return threads ? count(*threads) : TableValue{};
+}
+
 void add_family(Table& table, const ScalingFamily& family) {
   for (const ScalingStep& step : family.steps) {
     const GridCell& cell = *step.cell;
     table.rows.push_back(
-        {word(name_of(family.scaling)), word(family.label), count(cell.workers),
+        {word(name_of(family.scaling)), word(family.label), count(cell.workers), threads_value(cell),
          count(static_cast<double>(cell.batch.per_worker)), count(static_cast<double>(cell.batch.global)),
          value(figure(cell, "step_seconds")), value(figure(cell, "samples_per_second")), value(step.speedup),
-         count(cell.workers),
+         count(step.ideal),
          value(step.efficiency ? std::optional(scaled(*step.efficiency, 100)) : std::nullopt),
          word(cell.oversubscribed ? "oversubscribed" : "")});
   }
@@ -30,6 +36,7 @@ std::string knee_text(const BatchLadder& ladder, const GridCell& cell) {
 }
 
 void add_projection(Table& table, const ScalingFamily& family) {
+  if (!has_equal_threads(family)) return;
   const auto projection = predict::project(scaling_points(family), family.scaling);
   if (!projection) return;
   std::vector<std::string> fitted;
@@ -48,12 +55,15 @@ void add_projection(Table& table, const ScalingFamily& family) {
 
 Table scaling_table(const Subject& subject) {
   Table table{"scaling", "Speedup and efficiency against one worker"};
+  const std::vector<ScalingFamily> families = scaling_families(subject.grid);
   table.note =
       "Weak: batch per worker constant. Strong: global batch constant. Speedup is samples per second over "
-      "those of one worker of the same kind; efficiency is speedup over workers.";
+      "those of one worker of the same kind; efficiency is speedup over the ideal. " +
+      ideal_text(families);
   table.columns = {{"scaling", "scaling"},
                    {"family", "family"},
                    {"workers", "workers", "", true},
+                   {"threads", "threads of each", "", true},
                    {"batch_per_worker", "batch per worker", "", true},
                    {"batch_global", "global batch", "", true},
                    figure_column("step_seconds", "step"),
@@ -62,7 +72,7 @@ Table scaling_table(const Subject& subject) {
                    {"ideal", "ideal", "", true},
                    {"efficiency_percent", "efficiency", "%"},
                    {"remark", "remark"}};
-  for (const ScalingFamily& family : scaling_families(subject.grid)) add_family(table, family);
+  for (const ScalingFamily& family : families) add_family(table, family);
   return table;
 }
 
@@ -90,7 +100,9 @@ Table projection_table(const Subject& subject) {
   Table table{"projection", "Projection by the measured split and the ring formula"};
   table.note =
       "Fitted without the largest worker count, which is then predicted: the error says how far to trust "
-      "the prediction for twice as many. Oversubscribed runs are kept out.";
+      "the prediction for twice as many. Oversubscribed runs are kept out, and families whose workers had "
+      "not "
+      "equally many threads.";
   table.columns = {{"scaling", "scaling"},
                    {"family", "family"},
                    {"fitted_workers", "fitted to workers"},

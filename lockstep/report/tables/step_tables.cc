@@ -1,9 +1,11 @@
 // Tables about where time, bytes and memory went.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
-#include "lockstep/predict/ring_cost.h"
 #include "lockstep/report/model/cell_figures.h"
+#include "lockstep/report/model/gradient_traffic.h"
 #include "lockstep/report/tables/tables.h"
 
 namespace lockstep::report {
@@ -19,11 +21,17 @@ void for_each_measured(Table& table, const Subject& subject, Fill fill) {
   }
 }
 
-// What the ring formula says the gradient's all-reduce must at least take at the link's measured peak.
-std::optional<double> ring_bound(const GridCell& cell) {
-  const auto bytes = gradient_bytes_per_step(cell), peak = link_peak(cell);
-  if (!bytes || !peak || peak->value <= 0 || cell.workers < 2) return std::nullopt;
-  return predict::least_all_reduce_seconds(bytes->value, cell.workers, peak->value);
+std::string bandwidth_note(const Grid& grid) {
+  const std::string bound =
+      is_peak_known(grid)
+          ? "It is to be held against the link's peak; the ring formula's bound is that factor x payload / "
+            "peak."
+          : "No peak of the link is known, so there is no share of it and no bound by the ring formula.";
+  return fmt::format(
+      "Of the collective that carried the gradient, rank 0, the whole run with its warm-up. Algorithm "
+      "bandwidth "
+      "is payload over time without peer wait; bus bandwidth is that times {}. {}",
+      bus_factors_text(grid), bound);
 }
 
 std::optional<Number> percent_of(std::optional<Number> share) {
@@ -60,7 +68,8 @@ std::map<MessageKey, MessageTotals> messages_of(const record::RunRecord& run) {
 Table split_table(const Subject& subject) {
   Table table = cell_table("split", "Where the time of a step went", subject.grid);
   table.note = "Means per step of rank 0; the parts sum to the mean step.";
-  for (const Span& span : kSpans) table.columns.push_back({span.field, span.words, "s"});
+  for (const Span& span : kSpans)
+    table.columns.push_back({std::string(span.field) + "_seconds", span.words, "s"});
   for_each_measured(table, subject, [](const GridCell& cell, auto& row) {
     for (const Span& span : kSpans) row.push_back(value(span_seconds(cell, span)));
   });
@@ -78,7 +87,7 @@ Table bytes_table(const Subject& subject) {
     table.columns.push_back(
         {std::string(purpose) + "_wire_bytes", std::string(purpose) + " wire", "B", true});
   }
-  table.columns.push_back({"estimated", "wire estimated for"});
+  table.columns.push_back({"estimated_purposes", "wire estimated for"});
   for_each_measured(table, subject, [](const GridCell& cell, auto& row) {
     std::string estimated;
     for (const std::string_view purpose : kPurposes) {
@@ -102,7 +111,7 @@ Table messages_table(const Subject& subject) {
                                              {"payload_bytes", "payload", "B", true},
                                              {"wire_bytes", "wire", "B", true},
                                              {"busy_seconds", "busy", "s"},
-                                             {"estimated", "wire"}});
+                                             {"wire_source", "wire bytes are"}});
   for (const GridCell& cell : subject.grid.cells) {
     if (cell.runs.empty()) continue;
     for (const auto& [key, total] : messages_of(cell.runs.front())) {
@@ -123,42 +132,51 @@ Table exposure_table(const Subject& subject) {
       "Busy: a collective was in flight. Exposed: what the step waited for communication, packing and "
       "waiting "
       "to start included, so it may exceed busy. Hidden: busy less exposed, not below zero. Peer wait: the "
-      "part of busy spent waiting for the last rank to arrive.";
+      "part of busy spent waiting for the last rank to arrive. These are rank 0's; the last columns name the "
+      "rank that the others kept waiting the longest: peer wait or exposed, whichever is shorter.";
   table.columns.insert(table.columns.end(), {figure_column("busy_seconds", "busy"),
                                              figure_column("exposed_seconds", "exposed"),
                                              {"hidden_seconds", "hidden", "s"},
                                              figure_column("peer_wait_seconds", "peer wait"),
-                                             {"hidden_percent", "hidden share", "%"}});
+                                             {"hidden_percent", "hidden share", "%"},
+                                             {"longest_wait_rank", "longest wait: rank", "", true},
+                                             {"longest_wait_seconds", "its exposed peer wait", "s"}});
   for_each_measured(table, subject, [](const GridCell& cell, auto& row) {
     row.insert(row.end(), {value(figure(cell, "busy_seconds")), value(figure(cell, "exposed_seconds")),
                            value(hidden_seconds(cell)), value(figure(cell, "peer_wait_seconds")),
                            value(percent_of(figure(cell, "hidden_fraction")))});
+    const auto longest = cell.workers > 1 ? longest_wait(cell) : std::nullopt;
+    row.push_back(longest ? count(longest->rank) : TableValue{});
+    row.push_back(longest ? value(std::optional(longest->wait)) : TableValue{});
   });
   return table;
 }
 
 Table bandwidth_table(const Subject& subject) {
   Table table = cell_table("bandwidth", "Bandwidth of the gradient's collective", subject.grid);
-  table.note =
-      is_peak_known(subject.grid)
-          ? "Algorithm bandwidth is payload over time; bus bandwidth is that times 2(N-1)/N, to be "
-            "held against the link's peak. The ring formula's bound is 2(N-1)/N x payload / peak."
-          : "Algorithm bandwidth is payload over time; bus bandwidth is that times 2(N-1)/N. No peak "
-            "of the link is known, so there is no share of it and no bound by the ring formula.";
-  table.columns.insert(table.columns.end(), {figure_column("algorithm_bandwidth", "algorithm"),
+  table.note = bandwidth_note(subject.grid);
+  table.columns.insert(table.columns.end(), {{"collective", "collective"},
+                                             figure_column("algorithm_bandwidth", "algorithm"),
                                              figure_column("bus_bandwidth", "bus"),
                                              {"link_peak", "link's peak", "B/s"},
                                              {"utilization_percent", "share of peak", "%"},
-                                             {"gradient_bytes_per_step", "gradient payload a step", "B"},
-                                             {"transfer_seconds", "busy without peer wait, a step", "s"},
+                                             {"gradient_bytes_per_step", "payload a step", "B"},
+                                             {"gradient_busy_seconds", "in flight, a step", "s"},
+                                             {"transfer_seconds", "without peer wait, a step", "s"},
                                              {"ring_bound_seconds", "ring formula's bound, a step", "s"}});
-  for_each_measured(table, subject, [](const GridCell& cell, auto& row) {
+  // localsgd sends weights and no gradients, one worker nothing: they have no row.
+  for (const GridCell& cell : subject.grid.cells) {
+    const auto collective = gradient_collective(cell);
+    if (!collective) continue;
     const auto share = figure(cell, [](const record::RunRecord& run) { return run.comm.utilization; });
+    std::vector<TableValue> row = point_values(subject.grid, cell);
     row.insert(row.end(),
-               {value(figure(cell, "algorithm_bandwidth")), value(figure(cell, "bus_bandwidth")),
-                value(link_peak(cell)), value(percent_of(share)), value(gradient_bytes_per_step(cell)),
-                cell.workers > 1 ? value(transfer_seconds(cell)) : TableValue{}, value(ring_bound(cell))});
-  });
+               {word(std::string(measure::name_of(*collective))), value(figure(cell, "algorithm_bandwidth")),
+                value(figure(cell, "bus_bandwidth")), value(link_peak(cell)), value(percent_of(share)),
+                value(gradient_payload(cell)), value(gradient_busy_seconds(cell)),
+                value(gradient_transfer_seconds(cell)), value(gradient_bound_seconds(cell))});
+    table.rows.push_back(std::move(row));
+  }
   return table;
 }
 

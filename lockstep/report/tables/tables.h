@@ -47,7 +47,9 @@ std::vector<TableValue> point_values(const Grid& grid, const GridCell& cell);
 Table cell_table(const std::string& name, const std::string& title, const Grid& grid);
 // What an axis is called: batch says whose it is.
 std::string axis_heading(const std::string& axis);
-// A column of a figure of run_figures.h, headed by what it is.
+// A column of shares, which are shown in percent.
+TableColumn share_column(const std::string& key, const std::string& heading);
+// A column of a figure of run_figures.h, headed by what it is; accuracies are shown in percent.
 TableColumn figure_column(std::string_view figure_name, const std::string& heading, bool exact = false);
 
 }  // namespace lockstep::report

@@ -36,15 +36,15 @@ struct SlowRank {
   double others_seconds = 0;  // the median of the rest
 };
 
-double peer_wait_of(const GridCell& cell, int rank) {
+double wait_of(const GridCell& cell, int rank) {
   for (const record::RankFigures& figures : cell.runs.front().per_rank)
-    if (figures.rank == rank) return figures.peer_wait_seconds.value_or(0);
+    if (figures.rank == rank) return exposed_wait(figures).value_or(0);
   return 0;
 }
 
 // The rank that takes clearly longer than the others and waits for them much less than they for it
-// (`longest_wait`); by the first repeat.
-std::optional<SlowRank> slow_rank(const GridCell& cell, double longest_wait) {
+// (`longest`, seconds); by the first repeat.
+std::optional<SlowRank> slow_rank(const GridCell& cell, double longest) {
   std::vector<std::pair<double, int>> own;
   for (const record::RankFigures& rank : cell.runs.front().per_rank)
     if (const auto seconds = own_seconds(rank)) own.emplace_back(*seconds, rank.rank);
@@ -53,7 +53,7 @@ std::optional<SlowRank> slow_rank(const GridCell& cell, double longest_wait) {
   std::vector<double> others;
   for (std::size_t i = 0; i + 1 < own.size(); ++i) others.push_back(own[i].first);
   const double median = base::median(others);
-  if (own.back().first < kSlowRank * median || peer_wait_of(cell, own.back().second) > longest_wait / 2)
+  if (own.back().first < kSlowRank * median || wait_of(cell, own.back().second) > longest / 2)
     return std::nullopt;
   return SlowRank{own.back().second, own.back().first, median};
 }
@@ -77,47 +77,48 @@ void add_data(Sentences& sentences, const GridCell& cell, double step) {
        "Try more loader_threads, a larger prefetch, or less work per sample (augment, image_size).", rests});
 }
 
-// The longest wait of any rank: where the straggler is rank 0 itself, the others wait.
-double longest_peer_wait(const GridCell& cell) {
-  double wait = value_of(figure(cell, "peer_wait_seconds"));
-  for (const record::RankFigures& rank : cell.runs.front().per_rank)
-    wait = std::max(wait, rank.peer_wait_seconds.value_or(0));
-  return wait;
-}
-
 // A few steps may have been slow by accident.
 std::string few_steps(const GridCell& cell) {
   const std::int64_t steps = measured_steps(cell);
   return steps < kFewSteps ? fmt::format(" in these few steps ({})", steps) : "";
 }
 
-void add_straggler(Sentences& sentences, const GridCell& cell, double step) {
-  const double wait = longest_peer_wait(cell);
-  if (wait < kBoundShare * step) return;
-  std::vector<Evidence> rests = {evidence("peer_wait_seconds, the longest of any rank", cell, wait, "s"),
-                                 step_evidence(cell)};
-  const auto slow = slow_rank(cell, wait);
-  if (!slow) {
-    sentences.push_back(
-        {"uneven-ranks",
-         fmt::format("With {}, ranks wait for each other for {} of the mean step{}, though none is slow "
-                     "throughout: their steps vary (a shared core, or noise).",
-                     cell.label, percent(wait / step), few_steps(cell)),
-         rests});
-    sentences.push_back({"try-quiet",
-                         "Try fewer threads than cores, pinned workers, or a machine that does nothing else.",
-                         rests});
-    return;
-  }
+void add_uneven(Sentences& sentences, const GridCell& cell, const RankWait& longest,
+                const std::vector<Evidence>& rests) {
+  sentences.push_back(
+      {"uneven-ranks",
+       fmt::format("With {}, rank {} waits for the others for {} of its mean step ({} of {}, what overlapped "
+                   "with backward not counted){}, and no rank waits longer, though none is slow throughout: "
+                   "their steps vary (a shared core, or noise).",
+                   cell.label, longest.rank, percent(longest.wait.value / longest.step),
+                   with_unit(longest.wait.value, "s"), with_unit(longest.step, "s"), few_steps(cell)),
+       rests});
+  sentences.push_back({"try-quiet",
+                       "Look whether every rank has equal work and whether something else loads the machine; "
+                       "try fewer workers than cores.",
+                       rests});
+}
+
+// The longest wait of any rank: where the straggler is rank 0 itself, the others wait.
+void add_straggler(Sentences& sentences, const GridCell& cell) {
+  const auto longest = longest_wait(cell);
+  if (!longest || longest->step <= 0 || longest->wait.value < kBoundShare * longest->step) return;
+  const std::string rank = fmt::format("per_rank[{}]", longest->rank);
+  std::vector<Evidence> rests = {
+      evidence(rank + ": the shorter of exposed_seconds and peer_wait_seconds", cell, longest->wait, "s"),
+      evidence(rank + ".split_seconds, summed", cell, longest->step, "s")};
+  const auto slow = slow_rank(cell, longest->wait.value);
+  if (!slow) return add_uneven(sentences, cell, *longest, rests);
   rests.push_back(evidence(fmt::format("per_rank[{}].split_seconds without exposed_comm", slow->rank), cell,
                            slow->own_seconds, "s"));
   rests.push_back(evidence("the same of the other ranks, median", cell, slow->others_seconds, "s"));
   sentences.push_back(
       {"straggler",
        fmt::format("With {}, rank {} is a straggler{}: its own work takes {} of the mean step, the "
-                   "others' {}, and they wait for it up to {} of the step.",
+                   "others' {}, and they wait for it, rank {} the longest: {} of its mean step.",
                    cell.label, slow->rank, few_steps(cell), with_unit(slow->own_seconds, "s"),
-                   with_unit(slow->others_seconds, "s"), percent(wait / step)),
+                   with_unit(slow->others_seconds, "s"), longest->rank,
+                   percent(longest->wait.value / longest->step)),
        rests});
   sentences.push_back(
       {"try-straggler",
@@ -156,8 +157,8 @@ void add_communication(Sentences& sentences, const GridCell& cell, double step) 
   sentences.push_back(
       {"communication-bound",
        fmt::format(
-           "With {}, exposed communication takes {} of the mean step ({} of {}, waiting for peers not "
-           "counted){}: the run is communication-bound.",
+           "With {}, exposed communication takes {} of the mean step of rank 0 ({} of {}, waiting for peers "
+           "not counted){}: the run is communication-bound.",
            cell.label, percent(moving / step), with_unit(moving, "s"), with_unit(step, "s"), ending),
        rests});
   const std::string link = link_text(cell, rests);
@@ -173,9 +174,31 @@ Sentences causes_of(const GridCell& cell) {
   if (step <= 0) return sentences;
   add_data(sentences, cell, step);
   if (cell.workers < 2) return sentences;
-  add_straggler(sentences, cell, step);
+  add_straggler(sentences, cell);
   add_communication(sentences, cell, step);
   return sentences;
+}
+
+Sentences thread_growth_of(const GridCell& from, const GridCell& to, const ThreadChange& threads) {
+  const double before = step_of(from), after = step_of(to);
+  if (before <= 0 || after - before < 0.05 * before) return {};
+  const auto computing = [](const GridCell& cell) {
+    return value_of(figure(cell, "forward_seconds")) + value_of(figure(cell, "backward_seconds"));
+  };
+  const auto exposed = [](const GridCell& cell) { return value_of(span_seconds(cell, kSpans[4])); };
+  std::vector<Evidence> rests = {step_evidence(from), step_evidence(to)};
+  for (const GridCell* cell : {&from, &to}) {
+    rests.push_back(evidence("steps.split_seconds.forward + backward", *cell, computing(*cell), "s"));
+    rests.push_back(evidence("steps.split_seconds.exposed_comm", *cell, exposed(*cell), "s"));
+  }
+  return {
+      {"grew-threads",
+       fmt::format("From {} to {} the mean step grew from {} to {}: forward and backward, with {} thread{} a "
+                   "worker instead of {}, from {} to {}; exposed communication from {} to {}.",
+                   from.label, to.label, with_unit(before, "s"), with_unit(after, "s"), threads.many,
+                   threads.many == 1 ? "" : "s", threads.one, with_unit(computing(from), "s"),
+                   with_unit(computing(to), "s"), with_unit(exposed(from), "s"), with_unit(exposed(to), "s")),
+       rests}};
 }
 
 Sentences growth_of(const GridCell& from, const GridCell& to) {

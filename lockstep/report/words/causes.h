@@ -1,6 +1,7 @@
 // Why a cell's step takes what it takes.
 #pragma once
 
+#include "lockstep/report/model/scaling.h"
 #include "lockstep/report/words/words.h"
 
 namespace lockstep::report {
@@ -12,5 +13,7 @@ Sentences causes_of(const GridCell& cell);
 // Of the growth of the step from one cell to the other: the part that grew the most. Empty where it did not
 // grow.
 Sentences growth_of(const GridCell& from, const GridCell& to);
+// The same where each worker has another number of threads: what grew, without a part that were to blame.
+Sentences thread_growth_of(const GridCell& from, const GridCell& to, const ThreadChange& threads);
 
 }  // namespace lockstep::report

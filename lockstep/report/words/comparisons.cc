@@ -8,6 +8,7 @@
 #include "lockstep/base/text.h"
 #include "lockstep/lab/run_figures.h"
 #include "lockstep/report/model/comparison.h"
+#include "lockstep/report/model/last_epoch.h"
 #include "lockstep/report/words/words.h"
 
 namespace lockstep::report {
@@ -19,7 +20,7 @@ constexpr double kAboutTheSame = 0.005;  // of a figure that is not a speed
 struct Compared {
   const char* figure;
   const char* words;
-  const char* field;
+  const char* field;  // of the record; empty: of the epoch that the figure is of
   double factor = 1;
   const char* unit = "";
   bool exact = false;  // counted, not measured: it has no noise
@@ -83,10 +84,22 @@ std::string place_words(const AxisComparison& comparison) {
 std::vector<Evidence> rests_of(const AxisComparison& comparison, const Compared& compared) {
   std::vector<Evidence> rests;
   for (const ComparedRest& rest : comparison.rests)
-    for (const GridCell* cell : rest.cells)
-      if (cell != nullptr)
-        rests.push_back(evidence(compared.field, *cell, *figure(*cell, compared.figure), compared.unit));
+    for (const GridCell* cell : rest.cells) {
+      if (cell == nullptr) continue;
+      const std::string field =
+          *compared.field == '\0' ? epoch_field(*cell, compared.figure) : std::string(compared.field);
+      const Number number = scaled(*figure(*cell, compared.figure), compared.factor);
+      rests.push_back(evidence(field, *cell, number, compared.unit));
+    }
   return rests;
+}
+
+// After which epochs a figure of quality was taken, where that is not the same for all; empty for others.
+std::string taken_after(const AxisComparison& comparison, const Compared& compared) {
+  std::vector<const GridCell*> cells;
+  for (const ComparedRest& rest : comparison.rests)
+    cells.insert(cells.end(), rest.cells.begin(), rest.cells.end());
+  return epochs_note(cells, compared.figure);
 }
 
 // At most kMostRests of the places; whether some were left out.
@@ -250,7 +263,8 @@ void add_values(Sentences& sentences, const Grid& grid, const GridAxis& axis, co
   shorten(*comparison);
   const Verdict verdict = verdict_of(*comparison, compared);
   const std::string finding = fmt::format("axis-{}-{}", axis.name, compared.figure);
-  const std::string start = fmt::format("{}{}", compared.words, place_words(*comparison));
+  const std::string start =
+      fmt::format("{}{}{}", compared.words, taken_after(*comparison, compared), place_words(*comparison));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < comparison->values.size(); ++i)
     if (was_measured(*comparison, i) && (i == 0 || !(judged || compared.exact) || !verdict.equal[i]))
@@ -269,11 +283,10 @@ std::vector<Compared> quality_figures(const Grid& grid) {
     return std::any_of(grid.cells.begin(), grid.cells.end(),
                        [&](const GridCell& cell) { return figure(cell, name).has_value(); });
   };
-  std::vector<Compared> figures = {{"train_loss", "Final training loss", "epochs[last].train_loss"}};
-  if (known("val_accuracy"))
-    figures.push_back({"val_accuracy", "Validation accuracy", "epochs[last].val_accuracy", 100, "%"});
-  if (known("val_psnr")) figures.push_back({"val_psnr", "Validation PSNR", "epochs[last].val_psnr", 1, "dB"});
-  if (figures.size() == 1) figures.push_back({"val_loss", "Validation loss", "epochs[last].val_loss"});
+  std::vector<Compared> figures = {{"train_loss", "Final training loss", ""}};
+  if (known("val_accuracy")) figures.push_back({"val_accuracy", "Validation accuracy", "", 100, "%"});
+  if (known("val_psnr")) figures.push_back({"val_psnr", "Validation PSNR", "", 1, "dB"});
+  if (figures.size() == 1) figures.push_back({"val_loss", "Validation loss", ""});
   return figures;
 }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/text.h"
-#include "lockstep/record/catalogue_data.h"
 #include "lockstep/report/model/grid_axes.h"
 
 namespace lockstep::report {
@@ -47,8 +47,11 @@ const EpochFigures* worst_epoch(const record::RunRecord& run, Loss loss) {
   return worst;
 }
 
-std::optional<double> last_of(const record::RunRecord& run, Loss loss) {
-  return run.epochs.empty() ? std::nullopt : run.epochs.back().*loss;
+// The last epoch that has the loss, finished or not: not every epoch is validated.
+const EpochFigures* last_epoch(const record::RunRecord& run, Loss loss) {
+  const auto last = std::find_if(run.epochs.rbegin(), run.epochs.rend(),
+                                 [&](const EpochFigures& epoch) { return (epoch.*loss).has_value(); });
+  return last == run.epochs.rend() ? nullptr : &*last;
 }
 
 Evidence loss_evidence(const GridCell& cell, const LossKind& kind, const EpochFigures& epoch) {
@@ -61,7 +64,6 @@ std::optional<Divergence> burst_of(const GridCell& cell, const record::RunRecord
   const EpochFigures* worst = worst_epoch(run, kind.member);
   if (worst == nullptr) return std::nullopt;
   const double most = *(worst->*kind.member);
-  const auto last = last_of(run, kind.member);
   std::vector<Evidence> rests = {evidence("epochs[0].train_loss", cell, first),
                                  loss_evidence(cell, kind, *worst)};
   if (!std::isfinite(most))
@@ -71,10 +73,12 @@ std::optional<Divergence> burst_of(const GridCell& cell, const record::RunRecord
   if (first <= 0 || most <= kBurst * first) return std::nullopt;
   std::string why = fmt::format("its {} reached {} in epoch {}, where training began at {}", kind.words,
                                 display_number(most), worst->epoch, display_number(first));
-  if (!last || worst == &run.epochs.back()) return Divergence{Instability::diverged, why, rests};
-  rests.push_back(evidence(fmt::format("epochs[last].{}", kind.field), cell, *last));
-  const bool back = *last <= kCameBack * first;
-  why += (back ? ", and came back to " : ", and ended at ") + display_number(*last);
+  const EpochFigures* end = last_epoch(run, kind.member);
+  if (worst == end) return Divergence{Instability::diverged, why, rests};
+  rests.push_back(loss_evidence(cell, kind, *end));
+  const double last = *(end->*kind.member);
+  const bool back = last <= kCameBack * first;
+  why += (back ? ", and came back to " : ", and ended at ") + display_number(last);
   return Divergence{back ? Instability::unstable : Instability::diverged, why, rests};
 }
 
@@ -82,7 +86,7 @@ std::optional<Divergence> burst_of(const GridCell& cell, const record::RunRecord
 std::optional<Divergence> rise_of(const Grid& grid, const GridCell& cell, const record::RunRecord& run,
                                   double first, double last) {
   const std::vector<Evidence> rests = {evidence("epochs[0].train_loss", cell, first),
-                                       evidence("epochs[last].train_loss", cell, last)};
+                                       evidence("epochs[last].train_loss, finished or not", cell, last)};
   if (run.epochs.size() < 2) return std::nullopt;
   if (last > kRisen * first)
     return Divergence{Instability::diverged,
@@ -108,8 +112,8 @@ std::optional<Divergence> run_divergence(const Grid& grid, const GridCell& cell,
       if (found->kind == Instability::diverged) return found;
       mild = std::move(found);
     }
-  if (const auto last = last_of(run, &EpochFigures::train_loss))
-    if (auto found = rise_of(grid, cell, run, first, *last)) return found;
+  if (const EpochFigures* last = last_epoch(run, &EpochFigures::train_loss))
+    if (auto found = rise_of(grid, cell, run, first, *last->train_loss)) return found;
   return mild;
 }
 
@@ -135,39 +139,6 @@ Sentence advice(const GridCell& cell, const std::vector<Evidence>& rests) {
           rests};
 }
 
-// ln(classes) where the data set of a classification is one whose classes are known.
-std::optional<double> guessing_loss(const GridCell& cell) {
-  const std::string name = spec_word(cell, "data"), loss = spec_word(cell, "loss");
-  if (!loss.empty() && loss != "cross-entropy") return std::nullopt;
-  for (const record::DataEntry& entry : record::data_entries())
-    if (entry.name == name && entry.classes > 1) return std::log(entry.classes);
-  return std::nullopt;
-}
-
-void add_guessing(Sentences& sentences, const Grid& grid) {
-  std::vector<const GridCell*> cells;
-  for (const GridCell& cell : grid.cells) {
-    if (cell.runs.empty() || divergence_of(grid, cell)) continue;
-    const auto loss = figure(cell, "train_loss");
-    const auto guess = guessing_loss(cell);
-    // A few steps teach nobody anything.
-    if (loss && guess && loss->value >= kGuessing * *guess && cell.runs.front().steps.count >= kFewSteps)
-      cells.push_back(&cell);
-  }
-  if (cells.empty()) return;
-  Sentence sentence{"did-not-learn", "", {}};
-  for (const GridCell* cell : cells)
-    sentence.rests_on.push_back(evidence("epochs[last].train_loss", *cell, *figure(*cell, "train_loss")));
-  const double guess = *guessing_loss(*cells.front());
-  sentence.text = fmt::format(
-      "With {}{} nothing was learnt: the final training loss of {} is that of guessing ({}).",
-      cells.front()->label,
-      cells.size() == 1 ? ""
-                        : fmt::format(" and {} more cell{}", cells.size() - 1, cells.size() == 2 ? "" : "s"),
-      display_number(figure(*cells.front(), "train_loss")->value), display_number(guess));
-  sentences.push_back(std::move(sentence));
-}
-
 // All cells of a kind in one sentence: the first few with why.
 struct Told {
   std::string finding;
@@ -183,7 +154,8 @@ struct Told {
     if (cells.empty()) return;
     const std::size_t shown = std::min(kMostCells, cells.size());
     const std::string more =
-        cells.size() > shown ? fmt::format("; and in {} more cells", cells.size() - shown) : "";
+        cells.size() > shown ? fmt::format("; and in {}", base::counted(cells.size() - shown, "more cell"))
+                             : "";
     sentences.push_back(
         {finding,
          fmt::format("Training {} {}{}.", verb, base::join(std::span(cells).first(shown), "; "), more),
@@ -215,7 +187,7 @@ Sentences divergence_words(const Subject& subject) {
   diverged.tell(sentences);
   unstable.tell(sentences);
   append(sentences, std::move(advised));
-  add_guessing(sentences, subject.grid);
+  append(sentences, guessing_words(subject));
   return sentences;
 }
 

@@ -12,6 +12,7 @@ inline constexpr double kCameBack = 2;      // the last loss over the first trai
 inline constexpr double kFarFromBest = 10;  // the last loss over the best cell's
 inline constexpr double kNoFall = 0.9;      // ... that is still this share of its own first
 inline constexpr double kGuessing = 0.98;   // of ln(classes): a loss of guessing
+inline constexpr double kBetterThanGuessing = 1.2;  // times the accuracy of guessing: something was learnt
 
 enum class Instability { diverged, unstable };
 
@@ -26,5 +27,7 @@ std::optional<Divergence> divergence_of(const Grid& grid, const GridCell& cell);
 
 // What diverged, what was unstable, what learnt nothing, with what to try.
 Sentences divergence_words(const Subject& subject);
+// A part of it: losses that are those of guessing.
+Sentences guessing_words(const Subject& subject);
 
 }  // namespace lockstep::report

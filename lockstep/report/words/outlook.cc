@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "lockstep/base/text.h"
+#include "lockstep/record/threads.h"
 #include "lockstep/report/model/scaling.h"
 #include "lockstep/report/words/words.h"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr std::size_t kMostProjections = 4;
 
 void add_projection(Sentences& sentences, const ScalingFamily& family) {
+  if (!has_equal_threads(family)) return;
   const std::vector<predict::ScalingPoint> points = scaling_points(family);
   const auto projection = predict::project(points, family.scaling);
   if (!projection) return;
@@ -36,6 +38,17 @@ void add_projection(Sentences& sentences, const ScalingFamily& family) {
         evidence("predicted step", largest, projection->largest.step_seconds, "s")}});
 }
 
+Sentence unequal_threads_sentence(const ScalingFamily& family) {
+  Sentence sentence{"no-projection",
+                    "No projection: not all workers had equally many threads, so that no formula of their "
+                    "number alone fits.",
+                    {}};
+  for (const ScalingStep& step : family.steps)
+    if (const auto threads = record::threads_per_worker(step.cell->runs.front()))
+      sentence.rests_on.push_back({"threads", step.cell->label, std::to_string(*threads)});
+  return sentence;
+}
+
 // Enough worker counts, had the machine had the cores.
 void add_no_projection(Sentences& sentences, const ScalingFamily& family) {
   constexpr std::size_t kLeastCounts = 3;
@@ -45,7 +58,9 @@ void add_no_projection(Sentences& sentences, const ScalingFamily& family) {
     own += step.cell->oversubscribed ? 0 : 1;
     rests.push_back({"oversubscribed", step.cell->label, step.cell->oversubscribed ? "true" : "false"});
   }
-  if (family.steps.size() < kLeastCounts || own >= kLeastCounts) return;
+  if (family.steps.size() < kLeastCounts) return;
+  if (!has_equal_threads(family)) return sentences.push_back(unequal_threads_sentence(family));
+  if (own >= kLeastCounts) return;
   sentences.push_back(
       {"no-projection",
        fmt::format("No projection: only {} worker count{} {} not oversubscribed, and it takes {}.", own,

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "lockstep/report/model/averaging.h"
+#include "lockstep/report/model/last_epoch.h"
 #include "lockstep/report/model/targets.h"
 #include "lockstep/report/words/divergence.h"
 
@@ -46,15 +48,16 @@ void add_loss_by_workers(Sentences& sentences, const Subject& subject) {
   if (few == nullptr) return;
   const Number before = *figure(*few, "train_loss"), after = *figure(*many, "train_loss");
   const LossChange change = change_of(before, after);
+  const std::string note = epochs_note(std::array<const GridCell*, 2>{few, many}, "train_loss");
   sentences.push_back({change.finding,
                        change.equal
-                           ? fmt::format("The final training loss with {} and with {} is the same: {}.",
-                                         few->label, many->label, display_number(before.value))
-                           : fmt::format("The final training loss is {} with {} and {} with {}{}.",
+                           ? fmt::format("The final training loss{} with {} and with {} is the same: {}.",
+                                         note, few->label, many->label, display_number(before.value))
+                           : fmt::format("The final training loss{} is {} with {} and {} with {}{}.", note,
                                          display_number(before.value), few->label,
                                          display_number(after.value), many->label, change.ending),
-                       {evidence("epochs[last].train_loss", *few, before),
-                        evidence("epochs[last].train_loss", *many, after)}});
+                       {evidence(epoch_field(*few, "train_loss"), *few, before),
+                        evidence(epoch_field(*many, "train_loss"), *many, after)}});
 }
 
 // localsgd at the most workers: what averaging did to the last epoch's validation loss.
@@ -75,15 +78,15 @@ void add_averaging(Sentences& sentences, const Subject& subject) {
       {same         ? "averaging-same"
        : change < 0 ? "averaging-helps"
                     : "averaging-hurts",
-       fmt::format("With {}, averaging the weights {} the validation loss of the last epoch {} {} to {}.",
+       fmt::format("With {}, averaging the weights {} the validation loss of epoch {:.0f} {} {} to {}.",
                    most->label,
                    same         ? "left"
                    : change < 0 ? "brought"
                                 : "raised",
-                   same ? "about as it was: from" : "from", display_number(before.value),
+                   averaging.epoch, same ? "about as it was: from" : "from", display_number(before.value),
                    display_number(after.value)),
-       {evidence("epochs[last].before_averaging.val_loss", *most, before),
-        evidence("epochs[last].val_loss", *most, after)}});
+       {evidence(fmt::format("epochs[{:.0f}].before_averaging.val_loss", averaging.epoch - 1), *most, before),
+        evidence(fmt::format("epochs[{:.0f}].val_loss", averaging.epoch - 1), *most, after)}});
 }
 
 }  // namespace
@@ -119,8 +122,9 @@ Sentences target_words(const Subject& subject) {
     const Number epochs = *epochs_until(*first, target), seconds = *seconds_until(*first, target);
     sentences.push_back(
         {"target",
-         fmt::format("{} of {} cells reached {}; the first was {}, after {} epochs and {} of training.",
-                     there, cells, target_text(target), first->label, display_number(epochs.value),
+         fmt::format("{} of {} cell{} reached {}; the first was {}, after {} epoch{} and {} of training.",
+                     there, cells, cells == 1 ? "" : "s", target_text(target), first->label,
+                     display_number(epochs.value), epochs.value == 1 ? "" : "s",
                      with_unit(seconds.value, "s")),
          {evidence("epochs until " + target_text(target), *first, epochs),
           evidence("epochs[].seconds, summed", *first, seconds, "s")}});

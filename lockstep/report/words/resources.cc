@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/text.h"
 #include "lockstep/report/model/cell_figures.h"
 #include "lockstep/report/model/grid_axes.h"
@@ -144,9 +145,11 @@ void add_published_bytes(Sentences& sentences, const Subject& subject) {
   const bool equal = match.equal == match.compared;
   sentences.push_back(
       {equal ? "published-bytes-equal" : "published-bytes-differ",
-       equal ? fmt::format("All {} figures equal the published ones to the byte.", match.compared)
-             : fmt::format("{} of {} figures equal the published ones to the byte; these do not: {}.",
-                           match.equal, match.compared, base::join(match.differing, "; ")),
+       equal ? (match.compared == 1
+                    ? "The figure equals the published one to the byte."
+                    : fmt::format("All {} figures equal the published ones to the byte.", match.compared))
+             : fmt::format("{} of {} equal the published ones to the byte; what does not: {}.", match.equal,
+                           base::counted(match.compared, "figure"), base::join(match.differing, "; ")),
        match.rests});
 }
 

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <set>
 
-#include "lockstep/report/model/grid_axes.h"
 #include "lockstep/report/model/scaling.h"
 #include "lockstep/report/words/causes.h"
+#include "lockstep/report/words/hardware.h"
 
 namespace lockstep::report {
 namespace {
@@ -48,18 +47,9 @@ Sentence speed_sentence(const ScalingFamily& family, const ScalingStep& step, st
   std::string text = fmt::format(
       "For {}, {} are {} one: {} times its samples per second, {} of the ideal {}{}.", family_name(family),
       workers_text(step), alike ? "about as fast as" : std::string(verdict) + " than",
-      display_number(step.speedup->value), percent(step.efficiency->value), step.cell->workers,
+      display_number(step.speedup->value), percent(step.efficiency->value), display_number(step.ideal),
       noise_known ? "" : kHedge);
   return {alike ? "alike" : verdict, text, std::move(rests)};
-}
-
-// Whether the machine that made the cell has cores for more workers; unknown counts as yes.
-bool has_spare_cores(const GridCell& cell) {
-  const record::RunRecord& run = cell.runs.front();
-  if (field_text(run, "device") == "cuda" || !run.machine.is_object()) return true;
-  const int cores = run.machine.value("cores", 0);
-  const int threads = std::max(1, std::atoi(field_text(run, "threads").c_str()));
-  return cores == 0 || run.workers * threads < cores;
 }
 
 Sentence well_sentence(const ScalingStep& step) {
@@ -83,19 +73,8 @@ Sentence suspect_sentence(const ScalingStep& step) {
       {evidence("efficiency", *step.cell, *step.efficiency)}};
 }
 
-void add_family(Sentences& sentences, const ScalingFamily& family) {
-  const GridCell& one = *family.steps.front().cell;
-  const ScalingStep& step = judged_step(family);
-  if (!step.speedup || !step.efficiency) return;
-  std::vector<Evidence> rests = speed_evidence(one, *step.cell);
-  const auto differ =
-      clearly_differ(*figure(one, "samples_per_second"), *figure(*step.cell, "samples_per_second"));
-  if (differ && !*differ) {
-    sentences.push_back(noise_sentence(family, step, std::move(rests)));
-    if (step.efficiency->value > kSuspectEfficiency) sentences.push_back(suspect_sentence(step));
-    return;
-  }
-  sentences.push_back(speed_sentence(family, step, std::move(rests), differ.has_value()));
+// Why the step is not faster: what binds it, and what grew.
+void add_why(Sentences& sentences, const GridCell& one, const ScalingStep& step) {
   Sentences causes = causes_of(*step.cell);
   if (step.efficiency->value > kSuspectEfficiency)
     sentences.push_back(suspect_sentence(step));
@@ -104,6 +83,39 @@ void add_family(Sentences& sentences, const ScalingFamily& family) {
   else
     append(sentences, growth_of(one, *step.cell));
   append(sentences, std::move(causes));
+}
+
+// The same where the workers had other numbers of threads: then that comes first, and no part of the step is
+// blamed for what fewer threads did.
+void add_why(Sentences& sentences, const GridCell& one, const ScalingStep& step,
+             const ThreadChange& threads) {
+  sentences.push_back(threads_sentence(one, step, threads));
+  if (step.efficiency->value > kSuspectEfficiency) sentences.push_back(idle_threads_sentence(step, threads));
+  append(sentences, thread_growth_of(one, *step.cell, threads));
+  append(sentences, causes_of(*step.cell));
+}
+
+void add_family(Sentences& sentences, const ScalingFamily& family) {
+  const GridCell& one = *family.steps.front().cell;
+  const ScalingStep& step = judged_step(family);
+  if (!step.speedup || !step.efficiency) return;
+  std::vector<Evidence> rests = speed_evidence(one, *step.cell);
+  const auto differ =
+      clearly_differ(*figure(one, "samples_per_second"), *figure(*step.cell, "samples_per_second"));
+  const auto threads = thread_change(one, *step.cell);
+  if (differ && !*differ) {
+    sentences.push_back(noise_sentence(family, step, std::move(rests)));
+    if (threads)
+      sentences.push_back(threads_sentence(one, step, *threads));
+    else if (step.efficiency->value > kSuspectEfficiency)
+      sentences.push_back(suspect_sentence(step));
+    return;
+  }
+  sentences.push_back(speed_sentence(family, step, std::move(rests), differ.has_value()));
+  if (threads)
+    add_why(sentences, one, step, *threads);
+  else
+    add_why(sentences, one, step);
 }
 
 bool is_cause(const std::string& finding) {
@@ -178,7 +190,11 @@ void add_range(Sentences& sentences, const std::vector<const ScalingFamily*>& fa
                    range.noise_known ? "" : kHedge),
        rests});
   const ScalingStep& best = judged_step(*range.most);
-  if (best.efficiency->value > kSuspectEfficiency) sentences.push_back(suspect_sentence(best));
+  const GridCell& one = *range.most->steps.front().cell;
+  if (const auto threads = thread_change(one, *best.cell))
+    sentences.push_back(threads_sentence(one, best, *threads));
+  else if (best.efficiency->value > kSuspectEfficiency)
+    sentences.push_back(suspect_sentence(best));
 }
 
 // All of them where there are few; else the range, and the worst in full.
@@ -201,7 +217,7 @@ void add_families(Sentences& sentences, const std::vector<ScalingFamily>& famili
 }  // namespace
 
 Sentences speed_words(const Subject& subject) {
-  Sentences sentences;
+  Sentences sentences = failure_words(subject);
   const std::vector<ScalingFamily> families = scaling_families(subject.grid);
   for (const predict::Scaling scaling : {predict::Scaling::weak, predict::Scaling::strong})
     add_families(sentences, families, scaling);

@@ -60,6 +60,8 @@ std::vector<std::size_t> shares(const std::vector<Sentences>& topics, std::size_
 // Each sentence is said once. So is advice that several findings share.
 class Teller {
  public:
+  explicit Teller(const Grid& grid) : grid_(grid) {}
+
   Paragraph tell(const std::string& question, std::vector<Sentences> topics, std::size_t room) {
     for (Sentences& topic : topics)
       std::erase_if(topic, [&](const Sentence& one) { return !said_.insert(one.text).second; });
@@ -72,13 +74,12 @@ class Teller {
       append(paragraph.sentences, std::move(topics[i]));
     }
     if (dropped > 0) paragraph.sentences.push_back({"more", "The tables show the rest.", {}});
-    if (paragraph.sentences.empty())
-      paragraph.sentences.push_back(
-          {"no-figures", "The records say nothing further about this; see the tables and charts.", {}});
+    if (paragraph.sentences.empty()) paragraph.sentences.push_back(no_figures_sentence(grid_));
     return paragraph;
   }
 
  private:
+  const Grid& grid_;
   std::set<std::string> said_;
 };
 
@@ -112,7 +113,7 @@ std::vector<Sentences> unasked(bool questions, std::map<Topic, Sentences>& told)
 std::vector<Paragraph> words_of(const Subject& subject) {
   std::map<Topic, Sentences> told;
   for (const Topic topic : kTopics) told[topic] = sentences_of(topic, subject);
-  Teller teller;
+  Teller teller(subject.grid);
   std::vector<Paragraph> paragraphs;
   const std::size_t questions = subject.study == nullptr ? 0 : subject.study->questions.size();
   for (std::size_t i = 0; i < questions; ++i)
@@ -135,9 +136,7 @@ Evidence evidence(std::string field, const GridCell& cell, double value, std::st
 
 Evidence evidence(std::string field, const GridCell& cell, const Number& number, std::string_view unit) {
   Evidence result = evidence(std::move(field), cell, number.value, unit);
-  if (number.interval)
-    result.value +=
-        " [" + with_unit(number.interval->low, unit) + ", " + with_unit(number.interval->high, unit) + "]";
+  if (number.interval) result.value += " " + with_unit(*number.interval, unit);
   return result;
 }
 

@@ -48,6 +48,10 @@ Sentences update_words(const Subject& subject);      // steps per epoch and effe
 Sentences payload_words(const Subject& subject);     // the payload against the other axes: of bytes
 Sentences comparison_words(const Subject& subject);  // quality against every axis: of quality
 Sentences not_run_words(const Subject& subject);     // cells that could not run, and why: of ways
+Sentences failure_words(const Subject& subject);     // cells of which no run finished, and why: of speed
+
+// What stands for an answer where there is none; it names the cells that could not give one.
+Sentence no_figures_sentence(const Grid& grid);
 
 // Thresholds, as shares.
 inline constexpr double kBoundShare = 0.15;         // of the step, from which a part is called what binds it

@@ -50,7 +50,7 @@ TEST_F(OutOfMemoryTest, ATensorAboveTheCapIsRefusedWithItsFigures) {
   const OutOfMemory error = out_of_memory_in([] { at::empty({8 << 20}); });
   EXPECT_EQ(error.cap_bytes(), kCap);
   EXPECT_EQ(error.needed_bytes(), 32u << 20);
-  EXPECT_THAT(error.what(), HasSubstr("--device-memory"));
+  EXPECT_THAT(error.what(), HasSubstr("32.0 MiB more for other do not fit into this worker's 4.00 MiB"));
   EXPECT_EQ(account_->in_use(), 0u);
 }
 

@@ -1,0 +1,60 @@
+#include "lockstep/report/words/hardware.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lockstep/record/threads.h"
+#include "lockstep/report/model/grid_axes.h"
+
+namespace lockstep::report {
+namespace {
+
+int cores_of(const GridCell& cell) {
+  const nlohmann::json& machine = cell.runs.front().machine;
+  return machine.is_object() ? machine.value("cores", 0) : 0;
+}
+
+std::string threads_text(int count) {
+  return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
+}
+
+// "the same hardware", "1.5 times the hardware".
+std::string hardware_text(double ideal) {
+  if (ideal == 1) return "the same hardware";
+  return fmt::format("{} times the hardware", display_number(ideal));
+}
+
+}  // namespace
+
+bool has_spare_cores(const GridCell& cell) {
+  const record::RunRecord& run = cell.runs.front();
+  const int cores = cores_of(cell);
+  if (field_text(run, "device") == "cuda" || cores == 0) return true;
+  const int share = std::max(1, cores / std::max(1, run.workers));
+  return run.workers * record::threads_per_worker(run).value_or(share) < cores;
+}
+
+Sentence threads_sentence(const GridCell& one, const ScalingStep& step, const ThreadChange& threads) {
+  const int workers = step.cell->workers;
+  const bool all_cores = threads.one == cores_of(one);
+  return {
+      "threads",
+      fmt::format("One worker {}had {}{}; {} workers have {} each, {} in all: {}, so that the most to expect "
+                  "is about {}, not {}.",
+                  threads.one > threads.many ? "already " : "", threads_text(threads.one),
+                  all_cores ? ", one for every core" : "", workers, threads_text(threads.many),
+                  workers * threads.many, hardware_text(step.ideal), display_number(step.ideal), workers),
+      {{"threads", one.label, std::to_string(threads.one)},
+       {"threads", step.cell->label, std::to_string(threads.many)}}};
+}
+
+Sentence idle_threads_sentence(const ScalingStep& step, const ThreadChange& threads) {
+  return {
+      "threads-idle",
+      fmt::format("They exceed that: one worker does not keep its {} busy, {} workers of {} each do better.",
+                  threads_text(threads.one), step.cell->workers, threads_text(threads.many)),
+      {evidence("efficiency", *step.cell, *step.efficiency)}};
+}
+
+}  // namespace lockstep::report

@@ -1,0 +1,18 @@
+// What hardware workers had: cores that are left, and threads that one worker had more of than each of many.
+#pragma once
+
+#include "lockstep/report/model/scaling.h"
+#include "lockstep/report/words/words.h"
+
+namespace lockstep::report {
+
+// Whether the machine that made the cell has cores for more workers; unknown counts as yes. Workers that did
+// not ask for threads share all cores among them.
+bool has_spare_cores(const GridCell& cell);
+
+// That N workers are not N times the hardware where one had another number of threads than each of them.
+Sentence threads_sentence(const GridCell& one, const ScalingStep& step, const ThreadChange& threads);
+// For a speedup above the ideal, where that counts threads: the one worker is to blame.
+Sentence idle_threads_sentence(const ScalingStep& step, const ThreadChange& threads);
+
+}  // namespace lockstep::report
