@@ -8,6 +8,7 @@
 #include "lockstep/base/text.h"
 #include "lockstep/cli/doctor/finding.h"
 #include "lockstep/cli/doctor/trial.h"
+#include "lockstep/device/slices.h"
 
 namespace lockstep::cli {
 namespace {
@@ -78,10 +79,10 @@ Finding examine_library(const std::string& name, const char* library, const std:
 }
 
 Finding examine_mps() {
-  const auto file = find_program("nvidia-cuda-mps-control");
-  if (file) return {kArea, "mps", Health::ok, *file};
-  return {kArea, "mps", Health::missing, "nvidia-cuda-mps-control is not in PATH",
-          "Only several workers on one GPU need it; it comes with the driver."};
+  const std::filesystem::path program = device::service_program();
+  if (!program.empty()) return {kArea, "mps", Health::ok, program.string()};
+  return {kArea, "mps", Health::missing, "nvidia-cuda-mps-control is not installed",
+          "Only slices of a GPU (--slice-share) need it; it comes with the driver."};
 }
 
 }  // namespace

@@ -15,4 +15,10 @@ bool writes_output(const Operation& operation, int rank) {
   return !only_root || operation.root == rank;
 }
 
+bool overlap(const Buffer& one, const Buffer& other) {
+  const auto* a = static_cast<const std::byte*>(one.data);
+  const auto* b = static_cast<const std::byte*>(other.data);
+  return one.bytes > 0 && other.bytes > 0 && a < b + other.bytes && b < a + one.bytes;
+}
+
 }  // namespace lockstep::comm

@@ -25,10 +25,6 @@ std::byte* end_of(const Buffer& buffer) {
   return begin_of(buffer) + buffer.bytes;
 }
 
-bool overlap(const Buffer& one, const Buffer& other) {
-  return begin_of(one) < end_of(other) && begin_of(other) < end_of(one);
-}
-
 // How the pinned memory is divided. Buffers that overlap on the device do so there, at the same distance:
 // the host's backend then works in place too.
 struct Layout {

@@ -19,12 +19,6 @@ bool on_device(const Buffer& buffer) {
   return buffer.place == Place::device;
 }
 
-bool overlap(const Buffer& one, const Buffer& other) {
-  const auto* a = static_cast<const std::byte*>(one.data);
-  const auto* b = static_cast<const std::byte*>(other.data);
-  return one.bytes > 0 && other.bytes > 0 && a < b + other.bytes && b < a + one.bytes;
-}
-
 bool same(const Buffer& one, const Buffer& other) {
   return one.data == other.data && one.bytes == other.bytes;
 }
