@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <set>
 
 namespace lockstep::device {
@@ -68,7 +69,15 @@ TEST(CpuPlacement, a_quota_limits_the_threads_not_the_cores) {
   EXPECT_EQ(place_workers(cores_with_two_threads(16), 4, 1.5).threads_per_worker, 1);
 }
 
-TEST(CpuTopologyOfThisMachine, stays_within_the_affinity_mask) {
+bool sees_only(int cpu) {
+  const CpuTopology topology = usable_topology();
+  return topology.cores.size() == 1 && topology.cores.front().cpus == std::vector<int>{cpu};
+}
+
+// In a process that starts under the mask: the threads of this one, a sanitizer's own among them, have theirs
+// already.
+TEST(CpuTopologyOfThisMachineDeathTest, stays_within_the_affinity_mask) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
   const int first = usable_topology().cores.front().cpus.front();
@@ -76,10 +85,8 @@ TEST(CpuTopologyOfThisMachine, stays_within_the_affinity_mask) {
   CPU_ZERO(&only_first);
   CPU_SET(first, &only_first);
   ASSERT_EQ(sched_setaffinity(0, sizeof only_first, &only_first), 0);
-  const CpuTopology topology = usable_topology();
+  EXPECT_EXIT(std::_Exit(sees_only(first) ? 0 : 1), ::testing::ExitedWithCode(0), "");
   ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
-  ASSERT_EQ(topology.cores.size(), 1U);
-  EXPECT_EQ(topology.cores.front().cpus, std::vector<int>{first});
 }
 
 }  // namespace
