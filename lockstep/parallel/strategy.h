@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "lockstep/comm/communicator.h"
+#include "lockstep/measure/ledger.h"
 #include "lockstep/measure/memory_account.h"
 #include "lockstep/measure/step_timer.h"
 #include "lockstep/models/loss_kind.h"
@@ -65,6 +66,12 @@ struct ReplicaStep {
   std::map<std::string, double> primitive_seconds;  // replicate, scatter, apply, gather, reduce
 };
 
+// Time of control messages.
+struct ControlTime {
+  base::Nanoseconds busy{0};
+  base::Nanoseconds peer_wait{0};
+};
+
 struct ReplicaSource;
 
 // What a strategy is given to work with. Everything outlives it.
@@ -78,6 +85,7 @@ struct Surroundings {
   measure::MemoryAccount& memory;
   const ReplicaSource* replicas = nullptr;            // dp: what its replicas are made of
   std::function<void(const std::string&)> warn = {};  // from any thread; may be empty
+  const measure::Ledger* ledger = nullptr;            // where the communicator's messages are summed
 };
 
 class Strategy {
@@ -119,9 +127,11 @@ class Strategy {
   virtual bool updates_divided() const { return false; }
   // Bucket times of the last step, if there are any.
   virtual std::vector<record::BucketTimes> bucket_times() { return {}; }
-  // What a strategy that negotiates in the background has exchanged so far. Whole after settle(). Where there
-  // is any, the time of control messages is not that of moving data, and is left out of a step's busy time.
+  // What a strategy that negotiates in the background has exchanged so far. Whole after settle().
   virtual std::optional<record::ControlFigures> control() const { return {}; }
+  // Of a strategy whose control messages go on in the background all the time, mostly waiting: the part of
+  // their time that the last step waited for. Nothing: all of it belongs to the step.
+  virtual std::optional<ControlTime> waited_for_control() const { return {}; }
   // One for each replica of this process; empty: there is one, and it is the worker.
   virtual std::vector<ReplicaStep> replica_steps() { return {}; }
   // What a resumed run must know to go on with the same bits (a bucket layout, say). Whole after settle().

@@ -63,10 +63,13 @@ std::uint64_t activation_bytes(const models::Model& sketch, std::int64_t rows, s
   return static_cast<std::uint64_t>(kept_bytes(costs, segments) + 3 * largest * each);
 }
 
+// The first replica of dp loads for all.
 std::uint64_t batch_bytes(const record::RunSpec& spec) {
   const auto batches = static_cast<std::uint64_t>(spec.loader_threads == 0 ? 1 : spec.prefetch + 1);
-  return batches * static_cast<std::uint64_t>(share_of(spec)) * record::input_shape(spec).elements() *
-         sizeof(float);
+  const std::int64_t rows = share_of(spec) * (spec.strategy == "dp" ? spec.workers : 1);
+  const bool pairs = record::model_entry(spec.model).task == record::Task::restoration;  // noisy and clean
+  return batches * static_cast<std::uint64_t>(rows) * record::input_shape(spec).elements() * sizeof(float) *
+         (pairs ? 2 : 1);
 }
 
 // The largest layer is gathered with the next one, and its gradient is there with the one before.
@@ -77,12 +80,18 @@ std::uint64_t two_layers(const models::Model& sketch) {
   return 2 * largest;
 }
 
+// The first replica of dp has the parameters, and a replica of them that computes.
+bool keeps_a_copy(const record::RunSpec& spec) {
+  return spec.strategy == "dp" && !spec.keep_originals;
+}
+
 void add_model_state(const record::RunSpec& spec, const models::Model& sketch, MemoryNeed& need) {
   std::uint64_t bytes = 0;
   for (const models::NamedTensor& named : sketch.parameters()) bytes += named.tensor.nbytes();
   const auto kinds = static_cast<std::uint64_t>(make_optimizer(spec)->state_tensors());
   const bool everything = spec.strategy == "zero3", state = everything || spec.strategy == "zero1";
   need.parameters = everything ? divided(bytes, spec.workers) + two_layers(sketch) : bytes;
+  if (keeps_a_copy(spec)) need.parameters += bytes;
   need.gradients = everything ? divided(bytes, spec.workers) + two_layers(sketch) : bytes;
   need.optimizer = kinds * (state ? divided(bytes, spec.workers) : bytes);
 }
@@ -126,21 +135,28 @@ std::vector<Cure> cures_of(const record::RunSpec& spec) {
   return cures;
 }
 
+// What a refused step showed: the cap, and how many times the estimate it needed at least.
+struct Refused {
+  std::uint64_t cap_bytes = 0;
+  double beyond_estimate = 1;
+};
+
 // A model without blocks refuses to be recomputed.
-bool fits(const record::RunSpec& spec, std::uint64_t cap_bytes) {
+bool fits(const record::RunSpec& spec, const Refused& refused) {
   try {
-    return estimated_need(spec).total() <= cap_bytes;
+    return static_cast<double>(estimated_need(spec).total()) * refused.beyond_estimate <=
+           static_cast<double>(refused.cap_bytes);
   } catch (const base::ConfigError&) {
     return false;
   }
 }
 
 // The first of each kind that fits by the estimate.
-std::vector<std::string> cures_that_fit(const record::RunSpec& spec, std::uint64_t cap_bytes) {
+std::vector<std::string> cures_that_fit(const record::RunSpec& spec, const Refused& refused) {
   std::vector<std::string> texts;
   std::set<CureKind> had;
   for (const Cure& cure : cures_of(spec)) {
-    if (had.contains(cure.kind) || !fits(cure.spec, cap_bytes)) continue;
+    if (had.contains(cure.kind) || !fits(cure.spec, refused)) continue;
     had.insert(cure.kind);
     texts.push_back(cure.text);
   }
@@ -161,8 +177,8 @@ std::string least_cap(std::uint64_t least_bytes) {
   return fmt::format("{}KiB", (least_bytes + least_bytes / 20 + kKibibyte - 1) / kKibibyte);
 }
 
-std::string no_batch_fits(const record::RunSpec& spec, std::uint64_t cap_bytes, const MemoryNeed& least) {
-  std::vector<std::string> ways = cures_that_fit(spec, cap_bytes);
+std::string no_batch_fits(const record::RunSpec& spec, const Refused& refused, const MemoryNeed& least) {
+  std::vector<std::string> ways = cures_that_fit(spec, refused);
   ways.push_back(fmt::format("--device-memory {} for a batch of 1", least_cap(least.total())));
   ways.emplace_back("a smaller model");
   return fmt::format(
@@ -171,17 +187,26 @@ std::string no_batch_fits(const record::RunSpec& spec, std::uint64_t cap_bytes, 
       base::format_bytes(least.total()), base::format_bytes(least.model_state()), base::join(ways, "; "));
 }
 
-std::string smaller_batches_fit(const record::RunSpec& spec, std::uint64_t cap_bytes) {
-  std::vector<std::string> ways = cures_that_fit(spec, cap_bytes);
+std::string smaller_batches_fit(const record::RunSpec& spec, const Refused& refused) {
+  std::vector<std::string> ways = cures_that_fit(spec, refused);
   ways.emplace_back("a smaller batch per worker (--batch-size)");
   ways.emplace_back("a higher cap (--device-memory)");
   return fmt::format("The cheapest cures: {}. `lockstep fit` tries them.", base::join(ways, "; "));
 }
 
-std::string way_out(const record::RunSpec& spec, std::uint64_t cap_bytes) {
+std::string way_out(const record::RunSpec& spec, const Refused& refused) {
   const MemoryNeed least = least_need(spec);
-  return least.total() > cap_bytes ? no_batch_fits(spec, cap_bytes, least)
-                                   : smaller_batches_fit(spec, cap_bytes);
+  return least.total() > refused.cap_bytes ? no_batch_fits(spec, refused, least)
+                                           : smaller_batches_fit(spec, refused);
+}
+
+// Where the step was refused with less than the estimate, the estimate is its need; else all that is known is
+// that the cap was too small.
+std::string need_text(std::uint64_t estimate, const measure::OutOfMemory& refusal) {
+  const std::string cap = base::format_bytes(refusal.cap_bytes());
+  return estimate > refusal.needed_bytes()
+             ? fmt::format("A step needs about {}, and the cap is {}.", base::format_bytes(estimate), cap)
+             : fmt::format("A step needs more than the cap of {}.", cap);
 }
 
 bool can_be_estimated(const record::RunSpec& spec) {
@@ -209,11 +234,11 @@ measure::OutOfMemory with_cures(const measure::OutOfMemory& refusal, const recor
             fmt::format("{} Use a smaller batch per worker (--batch-size), accumulate gradients "
                         "(--accumulate), or raise --device-memory.",
                         refusal.what())};
-  const std::uint64_t needed = std::max(estimated_need(spec).total(), refusal.needed_bytes());
+  const std::uint64_t estimate = estimated_need(spec).total();
+  const std::uint64_t needed = std::max(estimate, refusal.needed_bytes());
+  const Refused refused{refusal.cap_bytes(), static_cast<double>(needed) / static_cast<double>(estimate)};
   return {needed, refusal.cap_bytes(),
-          fmt::format("{} A step needs about {}, and the cap is {}. {}", refusal.what(),
-                      base::format_bytes(needed), base::format_bytes(refusal.cap_bytes()),
-                      way_out(spec, refusal.cap_bytes()))};
+          fmt::format("{} {} {}", refusal.what(), need_text(estimate, refusal), way_out(spec, refused))};
 }
 
 }  // namespace lockstep::train

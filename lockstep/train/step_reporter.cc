@@ -51,21 +51,24 @@ void StepReporter::ended(StepFacts facts) {
     open.event.buckets = std::move(facts.buckets);
   open.event.gradient_square_norm = facts.square_norm;
   const bool measured = spec_.measure && measure::measured_in_turn(facts.step, measure_turn_);
-  if (measured) add_communication(open.event, facts.without_control);
+  if (measured) add_communication(open.event, facts.waited_for_control);
   if (measured && !facts.primitive_seconds.empty())
     open.event.primitives_seconds = std::move(facts.primitive_seconds);
   open_.push_back(std::move(open));
 }
 
-void StepReporter::add_communication(record::StepEvent& event, bool without_control) {
+void StepReporter::add_communication(record::StepEvent& event,
+                                     const std::optional<parallel::ControlTime>& waited_for_control) {
   constexpr auto kControl = static_cast<std::size_t>(measure::Purpose::control);
-  measure::LedgerTotals now = ledger_.totals();
-  if (without_control) {
-    now.busy -= now.busy_by_purpose[kControl];
-    now.peer_wait -= now.peer_wait_by_purpose[kControl];
+  const measure::LedgerTotals now = ledger_.totals();
+  base::Nanoseconds busy = now.busy - before_.busy, peer_wait = now.peer_wait - before_.peer_wait;
+  if (waited_for_control) {
+    busy += waited_for_control->busy - (now.busy_by_purpose[kControl] - before_.busy_by_purpose[kControl]);
+    peer_wait += waited_for_control->peer_wait -
+                 (now.peer_wait_by_purpose[kControl] - before_.peer_wait_by_purpose[kControl]);
   }
-  event.busy_seconds = base::to_seconds(now.busy - before_.busy);
-  event.peer_wait_seconds = base::to_seconds(now.peer_wait - before_.peer_wait);
+  event.busy_seconds = base::to_seconds(busy);
+  event.peer_wait_seconds = base::to_seconds(peer_wait);
   before_ = now;
 }
 

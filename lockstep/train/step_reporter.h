@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lockstep/measure/ledger.h"
 #include "lockstep/measure/step_timer.h"
+#include "lockstep/parallel/strategy.h"
 #include "lockstep/record/event.h"
 #include "lockstep/record/spec.h"
 #include "lockstep/train/event_log.h"
@@ -25,8 +27,9 @@ struct StepFacts {
   std::vector<record::BucketTimes> buckets;
   std::optional<record::SquareNorm> square_norm;
   std::map<std::string, double> primitive_seconds;  // dp; else empty
-  // A negotiation goes on in the background all the time, mostly waiting: it is not the step's communication.
-  bool without_control = false;
+  // Of a negotiation in the background, what the step waited for; nothing where control messages are the
+  // step's own.
+  std::optional<parallel::ControlTime> waited_for_control = {};
 };
 
 class StepReporter {
@@ -48,7 +51,8 @@ class StepReporter {
     bool has_loss = false;
   };
   void add_split(record::StepEvent& event, const measure::StepSplit& split) const;
-  void add_communication(record::StepEvent& event, bool without_control);
+  void add_communication(record::StepEvent& event,
+                         const std::optional<parallel::ControlTime>& waited_for_control);
   void write_whole_ones();
 
   const record::RunSpec& spec_;

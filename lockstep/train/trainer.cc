@@ -195,7 +195,7 @@ void Trainer::report_step(const DeviceBatch& batch) {
     facts.primitive_seconds = replicas.front().primitive_seconds;
   }
   facts.buckets = parts_.strategy.bucket_times();
-  facts.without_control = parts_.strategy.control().has_value();
+  facts.waited_for_control = parts_.strategy.waited_for_control();
   reporter_.ended(std::move(facts));
 }
 

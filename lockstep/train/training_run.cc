@@ -186,9 +186,9 @@ void TrainingRun::build() {
   sleeper_ = slow_down(network_->model, place_.disturbances);
   withholder_ = withhold(network_->model, place_.disturbances);
   for (const std::string& remark : network_->remarks) events_.write(record::WarningEvent{remark});
-  strategy_ = parallel::make_strategy({spec_, network_->model, network_->loss, communicator_.get(), *compute_,
-                                       *timer_, memory_, replica_source(),
-                                       [this](const std::string& message) { warn(message); }});
+  strategy_ = parallel::make_strategy(
+      {spec_, network_->model, network_->loss, communicator_.get(), *compute_, *timer_, memory_,
+       replica_source(), [this](const std::string& message) { warn(message); }, &session_.ledger()});
   optimizer_ = make_optimizer(spec_);
   strategy_->begin();
 }
@@ -273,8 +273,10 @@ void TrainingRun::conclude(const Trainer& trainer, const Progress& from, Ending 
   if (ending == Ending::interrupted) {
     end(record::FailedEvent{
         "interrupted",
-        fmt::format("interrupted after step {}; a checkpoint is in {}. Go on with --resume.",
-                    trainer.progress().steps_done, (place_.directory / "checkpoints").string())});
+        fmt::format("interrupted after step {}; a checkpoint is in {}. Go on: the same command with --resume "
+                    "{}",
+                    trainer.progress().steps_done, (place_.directory / "checkpoints").string(),
+                    place_.directory.string())});
     return;
   }
   record::FinishedEvent finished;

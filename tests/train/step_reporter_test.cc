@@ -123,5 +123,22 @@ TEST_F(StepReporterTest, WithoutMeasuringThereIsOnlyTheStepsLength) {
   EXPECT_FALSE(reporter.share_of_other().has_value());
 }
 
+TEST_F(StepReporterTest, OfANegotiationInTheBackgroundOnlyWhatTheStepWaitedForCounts) {
+  const auto add = [this](measure::Purpose purpose, base::Nanoseconds busy, base::Nanoseconds peer_wait) {
+    ledger_.add(purpose, measure::Collective::all_reduce, "shm", 8, {.busy = busy, .peer_wait = peer_wait});
+  };
+  add(measure::Purpose::control, 7ms, 7ms);  // before the first step
+  StepReporter reporter(spec_, ledger_, *events_);
+  add(measure::Purpose::gradient, 3ms, 1ms);
+  add(measure::Purpose::control, 40ms, 39ms);
+  StepFacts facts = facts_of(0);
+  facts.waited_for_control = parallel::ControlTime{20ms, 19ms};
+  reporter.ended(facts);
+  reporter.splits({split_of(0, 50ms, 6ms)});
+  reporter.loss(1.0);
+  EXPECT_NEAR(written().at(0).busy_seconds.value(), 0.023, 1e-9);
+  EXPECT_NEAR(written().at(0).peer_wait_seconds.value(), 0.020, 1e-9);
+}
+
 }  // namespace
 }  // namespace lockstep::train

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "lockstep/parallel/fingerprint.h"
 #include "lockstep/parallel/pass.h"
 #include "lockstep/parallel/same_start.h"
@@ -104,10 +106,29 @@ void Horovod::finish_gradients() {
   {
     const measure::SpanScope span(surroundings_.timer, measure::Span::exposed_comm,
                                   measure::Purpose::gradient);
-    engine_.wait();
+    wait_for_engine();
   }
   note_times();
   overlap_.end_step(base::now() - backward_began_);
+}
+
+// A rank that has handed in everything waits for the negotiation, and in it for the ranks that have not.
+void Horovod::wait_for_engine() {
+  const base::TimePoint began = base::now();
+  const ControlTime before = control_time();
+  engine_.wait();
+  const ControlTime after = control_time();
+  // A cycle that was under way when the waiting began counts from then on only.
+  const base::Nanoseconds waited = base::now() - began;
+  waited_.busy = std::min(after.busy - before.busy, waited);
+  waited_.peer_wait = std::min(after.peer_wait - before.peer_wait, waited);
+}
+
+ControlTime Horovod::control_time() const {
+  if (surroundings_.ledger == nullptr) return {};
+  constexpr auto kControl = static_cast<std::size_t>(measure::Purpose::control);
+  const measure::LedgerTotals totals = surroundings_.ledger->totals();
+  return {totals.busy_by_purpose[kControl], totals.peer_wait_by_purpose[kControl]};
 }
 
 void Horovod::note_times() {

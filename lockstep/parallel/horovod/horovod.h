@@ -36,6 +36,7 @@ class Horovod : public Strategy {
   bool replicas_differ() const override { return !buffers_.equal(); }
   std::vector<record::BucketTimes> bucket_times() override { return times_; }
   std::optional<record::ControlFigures> control() const override { return engine_.figures(); }
+  std::optional<ControlTime> waited_for_control() const override { return waited_; }
   nlohmann::json state() const override { return {{"steps_done", steps_done_}}; }
   void restore(const nlohmann::json& state) override;
 
@@ -44,6 +45,8 @@ class Horovod : public Strategy {
   void on_gradient(std::size_t parameter);
   void hand_in(std::size_t parameter);
   void hand_in_the_rest();
+  void wait_for_engine();
+  ControlTime control_time() const;
   void note_times();
 
   Surroundings surroundings_;
@@ -65,6 +68,7 @@ class Horovod : public Strategy {
   bool sending_ = false;  // the last part: gradients that come now are final
   std::vector<bool> handed_in_;
   base::TimePoint backward_began_;
+  ControlTime waited_;
   std::vector<record::BucketTimes> times_;
 
   horovod::Engine engine_;  // its thread uses what stands above

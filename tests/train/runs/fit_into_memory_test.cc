@@ -115,6 +115,20 @@ TEST(FittingIntoMemory, PeaksAreWhatTheFormulasSay) {
   EXPECT_LE(10 * model_state(zero3), 7 * model_state(ddp));
 }
 
+// The first replica of dp loads the batches of all, and has the parameters twice.
+TEST(FittingIntoMemory, WhatARefusedStepNeedsIsWhatItTakesWhereItFits) {
+  const TrainStore store;
+  for (const std::string strategy : {"dp", "ddp"}) {
+    const TrainRun fits = store.train(flags(strategy, 2, 48));
+    ASSERT_EQ(fits.exit_code, 0) << fits.err;
+    const std::string cap = std::to_string(peak(fits) * 7 / 10 / 1024) + "KiB";
+    const TrainRun refused = store.train(flags(strategy, 2, 48, "--device-memory " + cap));
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("A step needs about"));
+    expect_within_five_percent(peak(fits), refused.record.at("failure").at("needed_bytes"), strategy);
+  }
+}
+
 TEST(FittingIntoMemory, RecomputingKeepsTheBitsAndLowersActivations) {
   const TrainStore store;
   const TrainRun kept = store.train(flags("single", 1, kBatch));

@@ -123,8 +123,8 @@ TEST_F(Injection, ADelayInTheLoaderIsWaitingForData) {
 }
 
 TEST_F(Injection, ADelayInOneRanksComputeIsItsForwardAndTheOthersWait) {
-  for (const std::string overlap : {"on", "off"})
-    expect_changes("compute=50ms@1", kQuick + ("--overlap " + overlap),
+  for (const std::string way : {"--overlap on", "--overlap off", "--strategy horovod"})
+    expect_changes("compute=50ms@1", kQuick + way,
                    {{"forward", 1, kForward, kDelay},
                     {"exposed_comm", 1, kExposed, 0},
                     {"peer wait", 1, kPeerWait, 0},

@@ -130,6 +130,8 @@ TEST_F(Resume, AfterSigtermGoesOnFromTheCheckpointThatWasWrittenThen) {
   const TrainRun interrupted = training.wait(10s);
   EXPECT_EQ(interrupted.exit_code, 128 + SIGTERM) << interrupted.err;
   EXPECT_EQ(interrupted.record.at("status"), "interrupted");
+  EXPECT_THAT(interrupted.record.at("failure").at("message").get<std::string>(),
+              ::testing::EndsWith("the same command with --resume " + interrupted.directory.string()));
   const TrainRun resumed =
       store_.train(flags + exporting("resumed") + " --resume " + interrupted.directory.string());
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
