@@ -17,6 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class Refusal : public RunTest {
@@ -92,7 +93,8 @@ TEST_F(Refusal, GivesUpOnAServerThatIsNotThere) {
   RunClientOptions options = client_options(0, 1);
   server_.reset();
   options.join_timeout = milliseconds(300);
-  EXPECT_THAT(complaint(options), HasSubstr("could not reach the run's server"));
+  EXPECT_THAT(complaint(options),
+              AllOf(HasSubstr("could not reach the run's server"), HasSubstr("Next step: start all ranks")));
 }
 
 TEST_F(Refusal, WaitsForAServerThatStartsLater) {
