@@ -9,6 +9,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/report/charts/charts.h"
+#include "lockstep/report/model/completeness.h"
 #include "lockstep/report/model/grid_axes.h"
 #include "lockstep/report/tables/tables.h"
 #include "lockstep/report/words/words.h"
@@ -61,13 +62,6 @@ void add_views(Report& report, const Subject& subject, const BuildOptions& optio
       for (Chart& chart : make_charts(name, subject)) report.charts.push_back(std::move(chart));
 }
 
-std::string first_line(const lab::Study* study, std::size_t runs) {
-  const std::string count = base::counted(runs, "run");
-  if (study == nullptr) return fmt::format("A report of {}.", count);
-  if (!study->cut.empty()) return fmt::format("Quick variant, {}. Cut: {}", count, study->cut);
-  return fmt::format("The whole study, {}; nothing was cut.", count);
-}
-
 std::string title_of(const lab::Study* study, const std::vector<RunRecord>& records) {
   if (study != nullptr) return study->title.empty() ? study->name : study->title;
   if (records.size() > 1) return fmt::format("{} runs", records.size());
@@ -102,6 +96,12 @@ void add_published(Report& report, const lab::Study* study) {
     report.published.push_back({column.name, column.source, column.definition});
 }
 
+// A study that came from a file is found by that file; its name alone finds only those that are installed.
+std::string command_of(const lab::Study& study) {
+  return fmt::format("lockstep study {}{}", study.file_name.empty() ? "FILE" : study.file_name,
+                     study.choice.quick ? " --quick" : "");
+}
+
 }  // namespace
 
 Report build_report(Source source, const BuildOptions& options) {
@@ -110,12 +110,12 @@ Report build_report(Source source, const BuildOptions& options) {
   const std::vector<RunRecord>& records = source.records;
   if (records.empty())
     throw base::ConfigError(
-        study == nullptr ? "there are no records to report on. `lockstep runs list` shows what there is."
-                         : fmt::format("study {} has no records yet. Run it: lockstep study {}{}",
-                                       study->id(), study->name, study->choice.quick ? " --quick" : ""));
+        study == nullptr
+            ? "there are no records to report on. `lockstep runs list` shows what there is."
+            : fmt::format("study {} has no records yet. Run it: {}", study->id(), command_of(*study)));
   Report report;
   report.run_count = records.size();
-  report.first_line = first_line(study, records.size());
+  report.first_line = first_line(study, source.notes, records);
   report.title = title_of(study, records);
   report.notes = study == nullptr ? "" : study->notes;
   add_warnings(report, records);

@@ -65,6 +65,23 @@ TEST(Charts, EveryPointIsDrawnWithItsNumbers) {
   }
 }
 
+TEST(Charts, ALogAxisIsNamedAsOne) {
+  EXPECT_EQ(axis_title({"workers", "", true}, {}), "workers (log scale)");
+  EXPECT_EQ(axis_title({"step", "s", false}, {1e-3, "ms"}), "step, ms");
+}
+
+TEST(Charts, AReferenceIsDashedInTheLegendAsInTheChart) {
+  const Grid grid = make_grid(nullptr, {}, {made_run({}), made_run({.workers = 2})});
+  const Chart chart = make_charts("speedup", {grid}).front();
+  const auto ideal = std::find_if(chart.series.begin(), chart.series.end(),
+                                  [](const ChartSeries& series) { return series.reference; });
+  ASSERT_NE(ideal, chart.series.end());
+  const auto index = static_cast<std::size_t>(ideal - chart.series.begin());
+  EXPECT_TRUE(is_dashed(chart, index));
+  EXPECT_THAT(series_key(style_of(chart, index), true, 0, 6), HasSubstr("class=\"line\""));
+  EXPECT_THAT(draw(chart, {"c", true}), HasSubstr("class=\"key " + series_class(chart, index)));
+}
+
 TEST(Charts, HaveTitleAndDescriptionForScreenReaders) {
   for (const Chart& chart : report_of(rich_records(false)).charts) {
     EXPECT_FALSE(chart.title.empty());

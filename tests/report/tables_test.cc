@@ -11,6 +11,7 @@
 namespace lockstep::report {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 std::optional<Number> at(const Table& table, std::size_t row, const std::string& key) {
@@ -198,6 +199,41 @@ TEST(Tables, AReasonIsGivenOnceAndAnAbsurdIntervalInWords) {
   ASSERT_TRUE(table);
   EXPECT_EQ(table->rows[0].back().text,
             "it is refused: it needs GPUs; all 2 repeats, interval wider than the value");
+}
+
+TEST(Tables, ARunThatDidNotFinishIsCountedAmongTheRepeats) {
+  const Grid grid = make_grid(nullptr, {}, {out_of_memory_run({}), made_run({.workers = 2})});
+  const auto table = make_table("summary", {grid});
+  ASSERT_TRUE(table);
+  EXPECT_EQ(at(*table, 0, "repeats")->value, 1);
+  EXPECT_EQ(at(*table, 1, "repeats")->value, 1);
+}
+
+TEST(Tables, TheSummarySaysWhatIsAMedianAndWhatFollowsTheMean) {
+  const Grid grid = make_grid(nullptr, {}, {made_run({})});
+  EXPECT_THAT(make_table("summary", {grid})->note, HasSubstr("samples per second follow its mean step"));
+}
+
+TEST(Tables, ThePartsOfAStepShareAUnitAndSumOnlyWithinARun) {
+  const Grid once = make_grid(nullptr, {}, {made_run({.forward = 1.5})});
+  const auto table = make_table("split", {once});
+  ASSERT_TRUE(table);
+  for (std::size_t column = 1; column < table->columns.size(); ++column)
+    EXPECT_THAT(table->heading_of(column), EndsWith(", s"));
+  EXPECT_THAT(table->note, HasSubstr("the parts sum to the mean step"));
+  const Grid often = make_grid(nullptr, {}, repeated({}, 0.1));
+  EXPECT_THAT(make_table("split", {often})->note, HasSubstr("medians need not"));
+}
+
+TEST(Labels, OfOneAxisHaveOneForm) {
+  const GridAxis buffers{"buffers", {"local", "broadcast", "sync"}};
+  EXPECT_EQ(point_text(buffers, "local"), "buffers local");
+  EXPECT_EQ(point_text(buffers, "sync"), "buffers sync");
+  const GridAxis rate{"rate", {"fixed", "linear"}};
+  EXPECT_EQ(point_text(rate, "fixed"), "fixed");
+  const GridAxis clip{"clip_norm", {"", "1.5"}};
+  EXPECT_EQ(point_text(clip, ""), "no clip norm");
+  EXPECT_EQ(point_text(clip, "1.5"), "clip norm 1.5");
 }
 
 TEST(Tables, ATableThatKnowsNothingBesidesItsCellsIsLeftOut) {

@@ -47,6 +47,14 @@ TEST(Bandwidth, NamesTheFactorOfTheCollectivesThatAreThere) {
   EXPECT_THAT(make_table("bandwidth", {ddp})->note, HasSubstr("2(N-1)/N for all_reduce"));
 }
 
+TEST(Wire, IsHeldAgainstTheRingOfTheCollectiveThatCarriedTheGradient) {
+  EXPECT_THAT(text_of_finding(report_of({run_of("zero1", "reduce_scatter")}), "wire"),
+              HasSubstr("a ring of 2 ranks needs 0.5 for reduce_scatter."));
+  EXPECT_THAT(text_of_finding(report_of({run_of("ddp", "all_reduce")}), "wire"),
+              HasSubstr("a ring of 2 ranks needs 1 for all_reduce."));
+  EXPECT_THAT(findings(report_of({run_of("ddp", "reduce")})), Not(Contains("wire")));
+}
+
 TEST(Bandwidth, TimeAndBandwidthOfARowAgreeWhateverElseWasSent) {
   record::RunRecord run = run_of("dp", "reduce");
   run.comm.algorithm_bandwidth = 1e8;

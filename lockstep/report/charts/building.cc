@@ -136,7 +136,7 @@ ChartSeries series_of(const Grid& grid, const GridCell& cell, const std::string&
     if (axis.values.size() < 2 || std::find(without.begin(), without.end(), axis.name) != without.end())
       continue;
     left_out.push_back(axis.name);
-    series.part = point_text({axis.name, cell.at(axis.name)});
+    series.part = point_text(axis, cell.at(axis.name));
     series.within = label_without(grid, cell, left_out);
     break;
   }

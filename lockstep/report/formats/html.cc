@@ -60,11 +60,13 @@ std::string block_swatch(const std::string& classes) {
 
 // The series' own shape in its colour, a block where it has none.
 std::string series_swatch(const Chart& chart, std::size_t series) {
-  if (!has_marker(chart, series)) return block_swatch(series_class(chart, series));
-  return element(
-      "svg",
-      {{"class", "key " + series_class(chart, series)}, {"viewBox", "0 0 12 12"}, {"aria-hidden", "true"}},
-      marker(style_of(chart, series), 6, 6));
+  if (!has_marker(chart)) return block_swatch(series_class(chart, series));
+  const bool dashed = is_dashed(chart, series);
+  return element("svg",
+                 {{"class", "key " + series_class(chart, series)},
+                  {"viewBox", fmt::format("0 0 {} 12", pixels(dashed ? kDashedKey : 12))},
+                  {"aria-hidden", "true"}},
+                 series_key(style_of(chart, series), dashed, 0, 6));
 }
 
 std::string legend_item(const std::string& swatch, const std::string& text, const std::string& series) {

@@ -31,6 +31,7 @@ figure{margin:0;min-width:0;max-width:460px;break-inside:avoid}
 .swatch{flex:none;display:inline-block;width:12px;height:9px;background:var(--c,var(--s5))}
 .swatch.reference,.swatch.rule{height:0;background:none;border-top:2px dashed var(--c,var(--s5));align-self:center}
 .legend .key{flex:none;width:12px;height:12px;align-self:center}
+.legend .key.reference{width:23px}
 .hidden-series{display:none}
 .scroll{--shade:color-mix(in srgb,var(--ink) 28%,transparent);overflow-x:auto;max-width:100%;margin:.5em 0;background:
 linear-gradient(to right,var(--paper),transparent) 0 0/40px 100% no-repeat local,

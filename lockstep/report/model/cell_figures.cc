@@ -205,7 +205,13 @@ std::int64_t measured_steps(const GridCell& cell) {
 std::optional<double> needed_bytes(const GridCell& cell) {
   const RunRecord* run = out_of_memory(cell);
   if (run == nullptr || !run->failure) return std::nullopt;
-  if (run->failure->needed_bytes) return static_cast<double>(*run->failure->needed_bytes);
+  if (const auto& needed = run->failure->needed_bytes) {
+    // So near the cap it is where the step was refused, and not what it needs.
+    constexpr double kRefusedAt = 1.02;
+    const double cap = static_cast<double>(run->failure->cap_bytes.value_or(0));
+    if (static_cast<double>(*needed) < kRefusedAt * cap) return std::nullopt;
+    return static_cast<double>(*needed);
+  }
   return bytes_after(run->failure->message, "needs about ");  // of a record that has it in words alone
 }
 

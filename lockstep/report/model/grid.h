@@ -52,6 +52,7 @@ struct Grid {
 struct CellNote {
   std::string cell;
   std::string remark;
+  bool cannot_run = false;  // on this machine: it has no runs and will have none
 };
 
 // `study` may be null.
@@ -67,6 +68,8 @@ std::optional<Number> figure(const GridCell& cell, RunValue of);
 
 // "2 workers", "batch 32 per worker", "ddp", "learning_rate 0.1": a value of an axis, to be read alone.
 std::string point_text(const lab::AxisPoint& point);
+// The same beside other values of its axis: all of them with the axis's name, or none.
+std::string point_text(const GridAxis& axis, const std::string& value);
 // The label of a cell without some of the axes.
 std::string label_without(const Grid& grid, const GridCell& cell, const std::vector<std::string>& axes);
 

@@ -15,6 +15,11 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789.+-e") == std::string::npos;
 }
 
+// Long enough to be read without the name of its axis.
+bool speaks_for_itself(const std::string& value) {
+  return !is_number(value) && value.size() >= 5;
+}
+
 bool is_word(const std::string& axis) {
   return axis == "strategy" || axis == "backend" || axis == "model" || axis == "data" || axis == "device" ||
          axis == "engine" || axis == "machine";
@@ -39,9 +44,15 @@ std::string point_text(const lab::AxisPoint& point) {
   if (point.axis == "batch_size" && !point.value.empty()) return "batch " + point.value + " per worker";
   if (point.axis == "global_batch" && !point.value.empty()) return "global batch " + point.value;
   if (point.value.empty()) return "no " + spaced(point.axis);
-  if (is_word(point.axis)) return point.value;
-  return is_number(point.value) || point.value.size() < 5 ? spaced(point.axis) + " " + point.value
-                                                          : point.value;
+  if (is_word(point.axis) || speaks_for_itself(point.value)) return point.value;
+  return spaced(point.axis) + " " + point.value;
+}
+
+std::string point_text(const GridAxis& axis, const std::string& value) {
+  const std::string alone = point_text({axis.name, value});
+  const bool named = !is_word(axis.name) && !value.empty() && alone == value &&
+                     !std::all_of(axis.values.begin(), axis.values.end(), speaks_for_itself);
+  return named ? spaced(axis.name) + " " + value : alone;
 }
 
 std::string label_without(const Grid& grid, const GridCell& cell, const std::vector<std::string>& axes) {
@@ -49,7 +60,7 @@ std::string label_without(const Grid& grid, const GridCell& cell, const std::vec
   for (const lab::AxisPoint& at : cell.point) {
     const GridAxis* axis = grid.find_axis(at.axis);
     const bool left_out = std::find(axes.begin(), axes.end(), at.axis) != axes.end();
-    if (!left_out && axis != nullptr && axis->values.size() > 1) parts.push_back(point_text(at));
+    if (!left_out && axis != nullptr && axis->values.size() > 1) parts.push_back(point_text(*axis, at.value));
   }
   if (!parts.empty()) return base::join(parts, ", ");
   return axes.empty() ? whole_label(cell) : "";

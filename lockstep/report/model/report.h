@@ -17,7 +17,7 @@ struct PublishedNote {
 };
 
 struct Report {
-  std::string first_line;  // what a quick variant cut, or that nothing was
+  std::string first_line;  // how much of the study this is, and what a quick variant cut
   std::string title;
   std::string notes;             // of the study
   std::vector<Paragraph> words;  // a paragraph for each question, then the rest

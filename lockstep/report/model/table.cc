@@ -9,11 +9,18 @@ DisplayUnit Table::unit_of(std::size_t column) const {
   const TableColumn& described = columns[column];
   if (described.exact || described.as_given || !described.published_by.empty()) return {1, described.unit};
   if (described.share) return {0.01, "%"};
+  double largest = largest_of(column);
+  for (std::size_t other = 0; one_unit && other < columns.size(); ++other)
+    if (columns[other].unit == described.unit) largest = std::max(largest, largest_of(other));
+  return display_unit(described.unit, largest);
+}
+
+double Table::largest_of(std::size_t column) const {
   double largest = 0;
   for (const auto& row : rows)
     if (const auto& number = row[column].number; number && std::isfinite(number->value))
       largest = std::max(largest, std::abs(number->value));
-  return display_unit(described.unit, largest);
+  return largest;
 }
 
 std::string Table::heading_of(std::size_t column) const {

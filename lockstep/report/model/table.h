@@ -34,9 +34,11 @@ struct Table {
   std::string note = {};  // one paragraph a line
   std::vector<TableColumn> columns = {};
   std::vector<std::vector<TableValue>> rows = {};
+  bool one_unit = false;  // for all columns of the same base unit: parts that are held against each other
 
   // The unit in which a column is shown: fit for its largest number.
   DisplayUnit unit_of(std::size_t column) const;
+  double largest_of(std::size_t column) const;
   // "step, ms"; "published: ..." where it is.
   std::string heading_of(std::size_t column) const;
   // What a cell shows; empty when unknown.

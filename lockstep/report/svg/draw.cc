@@ -17,6 +17,9 @@ struct LegendItem {
   std::string style_class;
   std::string text;
   std::optional<std::size_t> marker = {};  // the style whose shape it shows; a block of colour where not set
+  bool dashed = false;                     // on a dashed line
+
+  double width() const { return dashed ? kDashedKey : 12; }
 };
 
 std::vector<LegendItem> legend_of(const Chart& chart) {
@@ -24,14 +27,16 @@ std::vector<LegendItem> legend_of(const Chart& chart) {
   for (std::size_t i = 0; i < chart.series.size(); ++i)
     if (!chart.series[i].name.empty())
       items.push_back({series_class(chart, i), chart.series[i].name,
-                       has_marker(chart, i) ? std::optional(style_of(chart, i)) : std::nullopt});
+                       has_marker(chart) ? std::optional(style_of(chart, i)) : std::nullopt,
+                       is_dashed(chart, i)});
   for (const ChartRule& rule : chart.rules) items.push_back({"rule", rule_text(chart, rule)});
   return items;
 }
 
 std::string swatch(const LegendItem& item, double x, double y) {
   if (item.marker)
-    return element("g", {{"class", "key " + item.style_class}}, marker(*item.marker, x + 6, y - 4.5));
+    return element("g", {{"class", "key " + item.style_class}},
+                   series_key(*item.marker, item.dashed, x, y - 4.5));
   return rect_element(x, y - 9, 12, 9, {{"class", "swatch " + item.style_class}});
 }
 
@@ -41,7 +46,7 @@ Drawing draw_legend(const Chart& chart) {
   double x = 8, y = 14;
   for (const LegendItem& item : legend_of(chart)) {
     const std::vector<std::string> lines = wrap(item.text, kChartWidth - 40);
-    const double width = 24 + text_width(lines.front());
+    const double width = item.width() + 12 + text_width(lines.front());
     if (x > 8 && x + width > kChartWidth - 8) {
       x = 8;
       y += kLegendRow;
@@ -49,7 +54,7 @@ Drawing draw_legend(const Chart& chart) {
     legend.body += swatch(item, x, y);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (i > 0) y += kLegendRow;
-      legend.body += text_element(x + 18, y, lines[i], "start", "label");
+      legend.body += text_element(x + item.width() + 6, y, lines[i], "start", "label");
     }
     x += width + 12;
   }
@@ -105,9 +110,18 @@ std::size_t style_of(const Chart& chart, std::size_t series) {
   return chart.series[series].style.value_or(series);
 }
 
-bool has_marker(const Chart& chart, std::size_t series) {
-  return (chart.kind == ChartKind::line || chart.kind == ChartKind::scatter) &&
-         !chart.series[series].reference;
+bool has_marker(const Chart& chart) {
+  return chart.kind == ChartKind::line || chart.kind == ChartKind::scatter;
+}
+
+bool is_dashed(const Chart& chart, std::size_t series) {
+  return chart.kind == ChartKind::line && chart.series[series].reference;
+}
+
+std::string series_key(std::size_t style, bool dashed, double x, double y) {
+  if (!dashed) return marker(style, x + 6, y);
+  const std::string path = fmt::format("M{} {}h{}", pixels(x), pixels(y), pixels(kDashedKey));
+  return element("path", {{"d", path}, {"class", "line"}}) + marker(style, x + kDashedKey / 2, y);
 }
 
 std::string series_class(const Chart& chart, std::size_t series) {
@@ -116,7 +130,8 @@ std::string series_class(const Chart& chart, std::size_t series) {
 }
 
 std::string axis_title(const ChartAxis& axis, const DisplayUnit& unit) {
-  return unit.name.empty() ? axis.label : axis.label + ", " + unit.name;
+  const std::string title = unit.name.empty() ? axis.label : axis.label + ", " + unit.name;
+  return axis.log ? title + " (log scale)" : title;
 }
 
 std::string tip_of(const Chart& chart, const ChartSeries& series, const ChartPoint& point) {

@@ -28,6 +28,7 @@ std::string chart_style(const std::string& root) {
       ".chart .mark.hollow circle,.chart .mark.hollow path,.chart .mark.hollow rect{fill:var(--paper);"
       "stroke:var(--c);stroke-width:1.5}"
       ".key circle,.key path,.key rect{fill:var(--c)}"
+      ".key .line{fill:none;stroke:var(--c);stroke-width:1.5;stroke-dasharray:5 4}"
       ".chart .error{stroke:var(--ink);stroke-width:1;opacity:.75}"
       ".chart .reference .line{stroke-dasharray:5 4;stroke-width:1.5}"
       ".chart .rule{stroke:var(--s5);stroke-width:1.5;stroke-dasharray:2 3}"

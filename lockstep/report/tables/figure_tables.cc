@@ -112,14 +112,16 @@ Table summary_table(const Subject& subject) {
   for (const GridCell& cell : subject.grid.cells) {
     std::vector<TableValue> row = point_values(subject.grid, cell);
     row.push_back(word(cell.status()));
-    row.push_back(count(static_cast<double>(cell.runs.size())));
+    row.push_back(count(static_cast<double>(cell.runs.size() + cell.others.size())));
     for (const FigureColumn& column : figures) row.push_back(value(figure(cell, column.figure)));
     row.push_back(word(remark_of(cell)));
     table.rows.push_back(std::move(row));
   }
   table.note =
       "Medians over repeats; in brackets the 95 % interval (of fewer than six repeats by Student's t, of a "
-      "single run's step that of its steps)." +
+      "single run's step that of its steps). The step is the median step of a run; samples per second follow "
+      "its mean step, so that a few long steps change them and not the step. Repeats count every run, also "
+      "one that did not finish." +
       failure_notes(subject.grid);
   return table;
 }

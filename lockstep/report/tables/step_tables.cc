@@ -34,6 +34,16 @@ std::string bandwidth_note(const Grid& grid) {
       bus_factors_text(grid), bound);
 }
 
+// The parts of a run sum; medians over several runs need not.
+std::string split_note(const Grid& grid) {
+  const bool repeated = std::any_of(grid.cells.begin(), grid.cells.end(),
+                                    [](const GridCell& cell) { return cell.runs.size() > 1; });
+  return repeated
+             ? "Means per step of rank 0, of each part the median over repeats. The parts of one run sum to "
+               "its mean step; those medians need not."
+             : "Means per step of rank 0; the parts sum to the mean step.";
+}
+
 std::optional<Number> percent_of(std::optional<Number> share) {
   return share ? std::optional(scaled(*share, 100)) : std::nullopt;
 }
@@ -67,7 +77,8 @@ std::map<MessageKey, MessageTotals> messages_of(const record::RunRecord& run) {
 
 Table split_table(const Subject& subject) {
   Table table = cell_table("split", "Where the time of a step went", subject.grid);
-  table.note = "Means per step of rank 0; the parts sum to the mean step.";
+  table.note = split_note(subject.grid);
+  table.one_unit = true;
   for (const Span& span : kSpans)
     table.columns.push_back({std::string(span.field) + "_seconds", span.words, "s"});
   for_each_measured(table, subject, [](const GridCell& cell, auto& row) {

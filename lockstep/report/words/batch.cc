@@ -35,16 +35,43 @@ double gain_share(const GridCell& small, const GridCell& large) {
          std::log(static_cast<double>(large.batch.per_worker) / static_cast<double>(small.batch.per_worker));
 }
 
-std::string hedge_of(const GridCell& one, const GridCell& other) {
-  return std::string(
-      clearly_differ(*figure(one, "samples_per_second"), *figure(other, "samples_per_second")) ? "" : kHedge);
+// More than a step of equal length for more samples would give: no cost of a step explains it.
+bool is_suspect(const GridCell& small, const GridCell& large) {
+  const double speed =
+      figure(large, "samples_per_second")->value / figure(small, "samples_per_second")->value;
+  return speed > kSuspectEfficiency * static_cast<double>(large.batch.per_worker) /
+                     static_cast<double>(small.batch.per_worker);
+}
+
+Sentence suspect_sentence(const BatchLadder& ladder, const Number& first, const Number& second) {
+  const GridCell &small = *ladder.rungs[0], &large = *ladder.rungs[1];
+  return {
+      "suspect-batch",
+      fmt::format("Batch {} per worker measured {} times the samples per second of {}{}, with {} times "
+                  "the batch: more than equally long steps would give, so that noise or another load "
+                  "slowed the steps at {}. Whether {} is too small cannot be told; more repeats would tell.",
+                  large.batch.per_worker, display_number(second.value / first.value), small.batch.per_worker,
+                  of_ladder(ladder),
+                  display_number(static_cast<double>(large.batch.per_worker) /
+                                 static_cast<double>(small.batch.per_worker)),
+                  small.batch.per_worker, small.batch.per_worker),
+      speeds(small, large)};
+}
+
+// The knee where there is one; beyond it a larger batch is not worth trying.
+std::string batch_to_try(const BatchLadder& ladder) {
+  if (ladder.knee != nullptr) return fmt::format("{}, the knee", ladder.knee->batch.per_worker);
+  const std::int64_t next = ladder.rungs[1]->batch.per_worker;
+  return ladder.out_of_memory != nullptr ? std::to_string(next) : fmt::format("{} or more", next);
 }
 
 void add_small_batch(Sentences& sentences, const BatchLadder& ladder) {
   const GridCell &small = *ladder.rungs[0], &large = *ladder.rungs[1];
-  if (large.batch.per_worker <= small.batch.per_worker || gain_share(small, large) < kSmallBatchGain) return;
+  if (ladder.knee == &small || large.batch.per_worker <= small.batch.per_worker) return;
+  if (gain_share(small, large) < kSmallBatchGain) return;
   const auto first = *figure(small, "samples_per_second"), second = *figure(large, "samples_per_second");
   if (clearly_differ(first, second) == false) return;
+  if (is_suspect(small, large)) return sentences.push_back(suspect_sentence(ladder, first, second));
   const std::vector<Evidence> rests = speeds(small, large);
   sentences.push_back({"batch-too-small",
                        fmt::format("Batch {} per worker is too small{}: {} gives {} times the samples per "
@@ -52,24 +79,24 @@ void add_small_batch(Sentences& sentences, const BatchLadder& ladder) {
                                    "batch{}.",
                                    small.batch.per_worker, of_ladder(ladder), large.batch.per_worker,
                                    display_number(second.value / first.value), small.batch.per_worker,
-                                   hedge_of(small, large)),
+                                   hedge_of(first, second)),
                        rests});
-  sentences.push_back(
-      {"try-batch",
-       fmt::format("Try batch {} or more, and scale the learning rate with warm-up.", large.batch.per_worker),
-       rests});
+  sentences.push_back({"try-batch",
+                       fmt::format("Try batch {}{}, and scale the learning rate with warm-up.",
+                                   batch_to_try(ladder), of_ladder(ladder)),
+                       rests});
 }
 
 // Ladders that ended alike, told together.
 struct LadderGroup {
   std::vector<std::string> names;
   std::vector<Evidence> rests;
-  bool noise_known = true;
+  Hedge hedge;
 
   void add(const std::string& name, const GridCell& before, const GridCell& after) {
     names.push_back(name);
     for (Evidence& rest : speeds(before, after)) rests.push_back(std::move(rest));
-    noise_known = noise_known && hedge_of(before, after).empty();
+    hedge.add(*figure(before, "samples_per_second"), *figure(after, "samples_per_second"));
   }
   // " with A; B; C and 2 more", nothing where there is but one ladder without a name.
   std::string places() const {
@@ -79,7 +106,6 @@ struct LadderGroup {
     const std::string text = base::join(std::span(names).first(shown), "; ");
     return text.empty() ? "" : " with " + text + more;
   }
-  std::string_view hedge() const { return noise_known ? "" : kHedge; }
 };
 
 void add_knees(Sentences& sentences, const std::vector<BatchLadder>& ladders) {
@@ -93,7 +119,7 @@ void add_knees(Sentences& sentences, const std::vector<BatchLadder>& ladders) {
     sentences.push_back(
         {"knee",
          fmt::format("The knee is batch {} per worker{}: the next larger one gains less than {}{}.", batch,
-                     group.places(), percent(kLeastGain), group.hedge()),
+                     group.places(), percent(kLeastGain), group.hedge.text()),
          group.rests});
 }
 
@@ -110,10 +136,10 @@ void add_still_paying(Sentences& sentences, const std::vector<BatchLadder>& ladd
               before, last);
   }
   if (!group.names.empty())
-    sentences.push_back(
-        {"no-knee",
-         fmt::format("The largest batch per worker still paid{}{}: no knee.", group.places(), group.hedge()),
-         group.rests});
+    sentences.push_back({"no-knee",
+                         fmt::format("The largest batch per worker still paid{}{}: no knee.", group.places(),
+                                     group.hedge.text()),
+                         group.rests});
 }
 
 void add_memory_ends(Sentences& sentences, const std::vector<BatchLadder>& ladders) {

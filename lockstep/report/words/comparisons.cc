@@ -49,13 +49,12 @@ Outcome outcome_of(const Number& base, const Number& other, std::string_view uni
   return (other.value > base.value) == higher_is_better ? Outcome::better : Outcome::worse;
 }
 
-bool is_unhedged(const AxisComparison& comparison, std::string_view name) {
+std::string_view hedge_of(const AxisComparison& comparison, std::string_view name) {
+  Hedge hedge;
   for (const ComparedRest& rest : comparison.rests)
     for (std::size_t i = 1; i < rest.cells.size(); ++i)
-      if (rest.cells[i] != nullptr &&
-          !clearly_differ(*figure(*rest.cells[0], name), *figure(*rest.cells[i], name)))
-        return false;
-  return true;
+      if (rest.cells[i] != nullptr) hedge.add(*figure(*rest.cells[0], name), *figure(*rest.cells[i], name));
+  return hedge.text();
 }
 
 std::string axis_words(const AxisComparison& comparison) {
@@ -66,7 +65,7 @@ std::string axis_words(const AxisComparison& comparison) {
 }
 
 std::string value_words(const AxisComparison& comparison, std::size_t value) {
-  return point_text({comparison.axis->name, comparison.values[value]});
+  return point_text(*comparison.axis, comparison.values[value]);
 }
 
 // " with 2 workers at global batch 32 / global batch 128": where the comparison was made.
@@ -183,7 +182,7 @@ void add_speeds(Sentences& sentences, const Grid& grid, const GridAxis& axis) {
       {noise ? "axis-" + axis.name + "-noise" : "axis-" + axis.name,
        fmt::format("Samples per second{}, against {}: {}{}.{}", place_words(*comparison),
                    value_words(*comparison, 0), base::join(texts, "; "),
-                   is_unhedged(*comparison, "samples_per_second") ? "" : kHedge,
+                   hedge_of(*comparison, "samples_per_second"),
                    more ? " The tables show the other places." : ""),
        rests_of(*comparison, {"samples_per_second", "", "steps.samples_per_second", 1, "1/s"})});
 }
@@ -248,7 +247,7 @@ Verdict verdict_of(const AxisComparison& comparison, const Compared& compared) {
 std::string ending_of(const AxisComparison& comparison, const Compared& compared, const Verdict& verdict,
                       bool judged) {
   if (verdict.noise) return ": no difference beyond the noise.";
-  const std::string hedge(compared.exact || is_unhedged(comparison, compared.figure) ? "" : kHedge);
+  const std::string hedge(compared.exact ? "" : hedge_of(comparison, compared.figure));
   if (!judged) return verdict.equal_names.empty() ? hedge + "." : "; " + verdict.equal_text() + ".";
   return fmt::format("; {}{}.", verdict.text, hedge);
 }

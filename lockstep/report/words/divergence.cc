@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "lockstep/base/counted.h"
 #include "lockstep/base/text.h"
@@ -54,6 +56,12 @@ const EpochFigures* last_epoch(const record::RunRecord& run, Loss loss) {
   return last == run.epochs.rend() ? nullptr : &*last;
 }
 
+const EpochFigures* first_epoch(const record::RunRecord& run, Loss loss) {
+  const auto first = std::find_if(run.epochs.begin(), run.epochs.end(),
+                                  [&](const EpochFigures& epoch) { return (epoch.*loss).has_value(); });
+  return first == run.epochs.end() ? nullptr : &*first;
+}
+
 Evidence loss_evidence(const GridCell& cell, const LossKind& kind, const EpochFigures& epoch) {
   return evidence(fmt::format("epochs[{}].{}", epoch.epoch - 1, kind.field), cell, *(epoch.*kind.member));
 }
@@ -82,17 +90,31 @@ std::optional<Divergence> burst_of(const GridCell& cell, const record::RunRecord
   return Divergence{back ? Instability::unstable : Instability::diverged, why, rests};
 }
 
+// A training loss that ended above where it began. A validation loss that fell meanwhile says that the model
+// still learnt.
+Divergence risen(const GridCell& cell, const record::RunRecord& run, double first, double last,
+                 std::vector<Evidence> rests) {
+  std::string why = fmt::format("its loss rose from {} after the first epoch to {}", display_number(first),
+                                display_number(last));
+  const LossKind& validation = kLosses[1];
+  const EpochFigures *begin = first_epoch(run, validation.member), *end = last_epoch(run, validation.member);
+  if (begin == end) return {Instability::diverged, why, rests};
+  const double before = *(begin->*validation.member), after = *(end->*validation.member);
+  if (!(after < before && after <= kCameBack * first)) return {Instability::diverged, why, rests};
+  rests.push_back(loss_evidence(cell, validation, *begin));
+  rests.push_back(loss_evidence(cell, validation, *end));
+  why += fmt::format(", while its validation loss fell from {} to {}", display_number(before),
+                     display_number(after));
+  return {Instability::unstable, why, rests};
+}
+
 // The training loss ends above where it began, or did not fall while another cell's did.
 std::optional<Divergence> rise_of(const Grid& grid, const GridCell& cell, const record::RunRecord& run,
                                   double first, double last) {
-  const std::vector<Evidence> rests = {evidence("epochs[0].train_loss", cell, first),
-                                       evidence("epochs[last].train_loss, finished or not", cell, last)};
+  std::vector<Evidence> rests = {evidence("epochs[0].train_loss", cell, first),
+                                 evidence("epochs[last].train_loss, finished or not", cell, last)};
   if (run.epochs.size() < 2) return std::nullopt;
-  if (last > kRisen * first)
-    return Divergence{Instability::diverged,
-                      fmt::format("its loss rose from {} after the first epoch to {}", display_number(first),
-                                  display_number(last)),
-                      rests};
+  if (last > kRisen * first) return risen(cell, run, first, last, rests);
   const auto best = best_loss(grid, cell);
   if (best && last > kFarFromBest * *best && last > kNoFall * first)
     return Divergence{Instability::diverged,
@@ -126,17 +148,45 @@ bool warms_up(const GridCell& cell) {
   return spec.is_object() && spec.value("warmup_epochs", 0.0) > 0;
 }
 
-Sentence advice(const GridCell& cell, const std::vector<Evidence>& rests) {
-  const bool scaled_rate = spec_word(cell, "learning_rate_scaling") == "linear" && cell.workers > 1;
-  if (scaled_rate && !warms_up(cell))
-    return {"try-warmup",
-            "Its learning rate was multiplied by the linear rule and not warmed up: try warmup_epochs, or no "
-            "scaling.",
-            rests};
-  return {"try-learning-rate",
-          warms_up(cell) ? "Try a smaller learning rate, a longer warm-up, or clip_norm."
-                         : "Try a smaller learning rate, warm-up, or clip_norm.",
-          rests};
+// What to try, for all cells that the same may help.
+struct Advice {
+  std::string finding;
+  std::string start;   // before the names of the cells
+  std::string ending;  // after them
+  std::vector<std::string> cells = {};
+  std::vector<Evidence> rests = {};
+
+  void add(const GridCell& cell, const Divergence& found) {
+    cells.push_back(cell.label);
+    rests.insert(rests.end(), found.rests.begin(), found.rests.end());
+  }
+  void tell(Sentences& sentences) const {
+    if (cells.empty()) return;
+    const std::size_t shown = std::min(kMostCells, cells.size());
+    const std::string more =
+        cells.size() > shown ? fmt::format(" and {}", base::counted(cells.size() - shown, "more cell")) : "";
+    sentences.push_back(
+        {finding,
+         fmt::format("{}{}{}{}", start, base::join(std::span(cells).first(shown), "; "), more, ending),
+         rests});
+  }
+};
+
+bool has_scaled_rate(const GridCell& cell) {
+  return spec_word(cell, "learning_rate_scaling") == "linear" && cell.workers > 1;
+}
+
+Sentences advice_for(const std::vector<std::pair<const GridCell*, Divergence>>& found) {
+  Advice warm_up{"try-warmup", "The learning rate was multiplied by the linear rule and not warmed up with ",
+                 ": try warmup_epochs, or no scaling."};
+  Advice longer{"try-learning-rate", "With ",
+                ", which warmed up, try a smaller learning rate, a longer warm-up, or clip_norm."};
+  Advice smaller{"try-learning-rate", "With ", ", try a smaller learning rate, warm-up, or clip_norm."};
+  for (const auto& [cell, divergence] : found)
+    (warms_up(*cell) ? longer : has_scaled_rate(*cell) ? warm_up : smaller).add(*cell, divergence);
+  Sentences sentences;
+  for (const Advice& advice : {warm_up, longer, smaller}) advice.tell(sentences);
+  return sentences;
 }
 
 // All cells of a kind in one sentence: the first few with why.
@@ -177,16 +227,16 @@ std::optional<Divergence> divergence_of(const Grid& grid, const GridCell& cell) 
 
 Sentences divergence_words(const Subject& subject) {
   Told diverged{"divergence", "diverged"}, unstable{"unstable", "was unstable"};
-  Sentences advised;
+  std::vector<std::pair<const GridCell*, Divergence>> found;
   for (const GridCell& cell : subject.grid.cells)
-    if (const auto found = divergence_of(subject.grid, cell)) {
-      (found->kind == Instability::diverged ? diverged : unstable).add(cell, *found);
-      advised.push_back(advice(cell, found->rests));
+    if (auto one = divergence_of(subject.grid, cell)) {
+      (one->kind == Instability::diverged ? diverged : unstable).add(cell, *one);
+      found.emplace_back(&cell, std::move(*one));
     }
   Sentences sentences;
   diverged.tell(sentences);
   unstable.tell(sentences);
-  append(sentences, std::move(advised));
+  append(sentences, advice_for(found));
   append(sentences, guessing_words(subject));
   return sentences;
 }

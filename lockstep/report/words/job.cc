@@ -91,7 +91,7 @@ struct JobChange {
 
 JobChange change_of(const Number& before, const Number& after) {
   const auto differ = clearly_differ(before, after);
-  const std::string hedge(differ ? "" : kHedge);
+  const std::string hedge(hedge_of(before, after));
   if (differ == false) return {"job-noise", "a difference smaller than the noise"};
   if (!differ && std::abs(after.value / before.value - 1) < kUsualNoise)
     return {"job-alike", "about as soon" + hedge};

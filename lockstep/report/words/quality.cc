@@ -27,7 +27,7 @@ LossChange change_of(const Number& before, const Number& after) {
   return {std::abs(change) < 0.02 ? "same-loss"
           : change > 0            ? "higher-loss"
                                   : "lower-loss",
-          std::string(differ ? "" : kHedge)};
+          std::string(hedge_of(before, after))};
 }
 
 // Final losses at the fewest and the most workers, where neither diverged.
@@ -94,8 +94,9 @@ void add_averaging(Sentences& sentences, const Subject& subject) {
 Sentences quality_words(const Subject& subject) {
   Sentences sentences = divergence_words(subject);
   add_loss_by_workers(sentences, subject);
-  append(sentences, comparison_words(subject));
+  // The reason before the comparisons, which are many: who asks why is answered within a few sentences.
   append(sentences, update_words(subject));
+  append(sentences, comparison_words(subject));
   add_averaging(sentences, subject);
   return sentences;
 }

@@ -6,6 +6,7 @@
 #include "lockstep/base/counted.h"
 #include "lockstep/base/text.h"
 #include "lockstep/report/model/cell_figures.h"
+#include "lockstep/report/model/gradient_traffic.h"
 #include "lockstep/report/model/grid_axes.h"
 #include "lockstep/report/words/words.h"
 
@@ -62,20 +63,28 @@ void add_gradient_range(Sentences& sentences, const Grid& grid) {
         evidence("ledger[gradient].payload_bytes", *most, bytes(most), "B")}});
 }
 
+// Collectives in which every rank of a ring sends equally much; rooted ones have no such figure.
+bool is_ringed(measure::Collective collective) {
+  return collective == measure::Collective::all_reduce || collective == measure::Collective::reduce_scatter ||
+         collective == measure::Collective::all_gather;
+}
+
 void add_wire(Sentences& sentences, const GridCell& cell) {
   const auto payload = payload_of(cell, "gradient"), wire = wire_of(cell, "gradient");
   if (!payload || !wire || payload->value <= 0 || cell.workers < 2) return;
   // dp reduces to one replica: no ring is what it should be held against.
   if (field_text(cell.runs.front(), "strategy") == "dp") return;
   const double per_rank = wire->value / payload->value / cell.workers;
-  const double ring = 2.0 * (cell.workers - 1) / cell.workers;
+  const auto collective = gradient_collective(cell);
+  if (!collective || !is_ringed(*collective)) return;
   sentences.push_back(
       {wire_is_estimated(cell, "gradient") ? "wire-estimated" : "wire",
-       fmt::format(
-           "For each payload byte of gradients a rank sent {} on the wire{}; a ring of {} ranks needs {}.",
-           display_number(per_rank),
-           wire_is_estimated(cell, "gradient") ? " (estimated: the library hides it)" : "", cell.workers,
-           display_number(ring)),
+       fmt::format("For each payload byte of gradients a rank sent {} on the wire{}; a ring of {} ranks "
+                   "needs {} for {}.",
+                   display_number(per_rank),
+                   wire_is_estimated(cell, "gradient") ? " (estimated: the library hides it)" : "",
+                   cell.workers, display_number(measure::bus_factor(*collective, cell.workers)),
+                   measure::name_of(*collective)),
        {evidence("ledger[gradient].wire_bytes, all ranks", cell, *wire, "B"),
         evidence("ledger[gradient].payload_bytes", cell, *payload, "B")}});
 }

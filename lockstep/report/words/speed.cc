@@ -41,14 +41,14 @@ Sentence noise_sentence(const ScalingFamily& family, const ScalingStep& step, st
 }
 
 Sentence speed_sentence(const ScalingFamily& family, const ScalingStep& step, std::vector<Evidence> rests,
-                        bool noise_known) {
-  const bool alike = !noise_known && std::abs(step.speedup->value - 1) < kUsualNoise;
+                        std::string_view hedge) {
+  const bool alike = !hedge.empty() && std::abs(step.speedup->value - 1) < kUsualNoise;
   const char* verdict = step.speedup->value > 1 ? "faster" : "slower";
   std::string text = fmt::format(
       "For {}, {} are {} one: {} times its samples per second, {} of the ideal {}{}.", family_name(family),
       workers_text(step), alike ? "about as fast as" : std::string(verdict) + " than",
       display_number(step.speedup->value), percent(step.efficiency->value), display_number(step.ideal),
-      noise_known ? "" : kHedge);
+      hedge);
   return {alike ? "alike" : verdict, text, std::move(rests)};
 }
 
@@ -100,10 +100,9 @@ void add_family(Sentences& sentences, const ScalingFamily& family) {
   const ScalingStep& step = judged_step(family);
   if (!step.speedup || !step.efficiency) return;
   std::vector<Evidence> rests = speed_evidence(one, *step.cell);
-  const auto differ =
-      clearly_differ(*figure(one, "samples_per_second"), *figure(*step.cell, "samples_per_second"));
+  const Number before = *figure(one, "samples_per_second"), after = *figure(*step.cell, "samples_per_second");
   const auto threads = thread_change(one, *step.cell);
-  if (differ && !*differ) {
+  if (clearly_differ(before, after) == false) {
     sentences.push_back(noise_sentence(family, step, std::move(rests)));
     if (threads)
       sentences.push_back(threads_sentence(one, step, *threads));
@@ -111,7 +110,7 @@ void add_family(Sentences& sentences, const ScalingFamily& family) {
       sentences.push_back(suspect_sentence(step));
     return;
   }
-  sentences.push_back(speed_sentence(family, step, std::move(rests), differ.has_value()));
+  sentences.push_back(speed_sentence(family, step, std::move(rests), hedge_of(before, after)));
   if (threads)
     add_why(sentences, one, step, *threads);
   else
@@ -149,7 +148,7 @@ Sentences once_each(Sentences sentences) {
 struct FamilyRange {
   const ScalingFamily *least = nullptr, *most = nullptr;
   std::size_t count = 0;
-  bool noise_known = true;
+  Hedge hedge;
 };
 
 double speedup_of(const ScalingFamily& family) {
@@ -160,9 +159,8 @@ FamilyRange range_of(const std::vector<const ScalingFamily*>& families) {
   FamilyRange range;
   for (const ScalingFamily* family : families) {
     ++range.count;
-    const auto differ = clearly_differ(*figure(*family->steps.front().cell, "samples_per_second"),
-                                       *figure(*judged_step(*family).cell, "samples_per_second"));
-    range.noise_known = range.noise_known && differ.has_value();
+    range.hedge.add(*figure(*family->steps.front().cell, "samples_per_second"),
+                    *figure(*judged_step(*family).cell, "samples_per_second"));
     if (range.least == nullptr || speedup_of(*family) < speedup_of(*range.least)) range.least = family;
     if (range.most == nullptr || speedup_of(*family) > speedup_of(*range.most)) range.most = family;
   }
@@ -187,7 +185,7 @@ void add_range(Sentences& sentences, const std::vector<const ScalingFamily*>& fa
       {"speedups",
        fmt::format("Of {} families of {} scaling, the speedup against one worker goes from {} to {}{}.",
                    range.count, name_of(scaling), judged_text(*range.least), judged_text(*range.most),
-                   range.noise_known ? "" : kHedge),
+                   range.hedge.text()),
        rests});
   const ScalingStep& best = judged_step(*range.most);
   const GridCell& one = *range.most->steps.front().cell;
@@ -214,6 +212,15 @@ void add_families(Sentences& sentences, const std::vector<ScalingFamily>& famili
   add_family(sentences, **worst);
 }
 
+// Tails after the headline, which is about means, and before its reasons.
+Sentences with_tails(Sentences sentences, Sentences tails) {
+  auto place = std::find_if(sentences.begin(), sentences.end(),
+                            [](const Sentence& sentence) { return !sentence.finding.starts_with("failed"); });
+  if (place != sentences.end()) ++place;
+  sentences.insert(place, tails.begin(), tails.end());
+  return sentences;
+}
+
 }  // namespace
 
 Sentences speed_words(const Subject& subject) {
@@ -223,7 +230,7 @@ Sentences speed_words(const Subject& subject) {
     add_families(sentences, families, scaling);
   if (families.empty())
     for (const GridCell& cell : subject.grid.cells) append(sentences, causes_of(cell));
-  return once_each(std::move(sentences));
+  return with_tails(once_each(std::move(sentences)), tail_words(subject));
 }
 
 }  // namespace lockstep::report

@@ -126,6 +126,23 @@ std::vector<Paragraph> words_of(const Subject& subject) {
   return paragraphs;
 }
 
+void Hedge::add(const Number& one, const Number& other) {
+  unknown_ = unknown_ || !clearly_differ(one, other);
+  repeated_ = repeated_ || one.repeats > 1 || other.repeats > 1;
+}
+
+std::string_view Hedge::text() const {
+  if (!unknown_) return "";
+  return repeated_ ? " (not everything was repeated: how much is noise is not known)"
+                   : " (one run each: how much is noise is not known)";
+}
+
+std::string_view hedge_of(const Number& one, const Number& other) {
+  Hedge hedge;
+  hedge.add(one, other);
+  return hedge.text();
+}
+
 void append(Sentences& sentences, Sentences more) {
   for (Sentence& sentence : more) sentences.push_back(std::move(sentence));
 }

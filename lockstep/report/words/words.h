@@ -48,6 +48,7 @@ Sentences update_words(const Subject& subject);      // steps per epoch and effe
 Sentences payload_words(const Subject& subject);     // the payload against the other axes: of bytes
 Sentences comparison_words(const Subject& subject);  // quality against every axis: of quality
 Sentences not_run_words(const Subject& subject);     // cells that could not run, and why: of ways
+Sentences tail_words(const Subject& subject);        // mean steps far above the median: of speed
 Sentences failure_words(const Subject& subject);     // cells of which no run finished, and why: of speed
 
 // What stands for an answer where there is none; it names the cells that could not give one.
@@ -58,13 +59,23 @@ inline constexpr double kBoundShare = 0.15;         // of the step, from which a
 inline constexpr double kWellEfficiency = 0.9;      // from which scaling is called good
 inline constexpr double kSuspectEfficiency = 1.05;  // above which it is called suspect
 inline constexpr double kSlowRank = 1.2;            // times the other ranks' own time: a straggler
+inline constexpr double kHeavyTail = 1.25;          // times the median step: a mean that long ones made
 inline constexpr double kSmallBatchGain = 0.5;  // of the growth of the batch that comes back as throughput
 // What single runs differ by on a quiet machine: less than that is no difference to speak of.
 inline constexpr double kUsualNoise = 0.05;
 inline constexpr int kFewSteps = 20;  // fewer measured steps say little about a rank
 
-// The end of a sentence about figures whose noise nobody knows.
-inline constexpr std::string_view kHedge = " (one run each: how much is noise is not known)";
+// The end of a sentence about figures whose noise nobody knows; empty where it is known.
+class Hedge {
+ public:
+  void add(const Number& one, const Number& other);
+  std::string_view text() const;
+
+ private:
+  bool unknown_ = false;
+  bool repeated_ = false;  // some figure has repeats, if not both of a pair
+};
+std::string_view hedge_of(const Number& one, const Number& other);
 
 // The topics that a question asks about, told from its words, in the order in which it asks; speed and
 // quality where none is recognised.
