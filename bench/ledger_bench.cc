@@ -50,7 +50,8 @@ void report(int threads) {
   std::vector<double> samples;
   for (int i = 0; i < kRepeats; ++i) samples.push_back(nanoseconds_per_add(threads));
   const auto interval = lockstep::base::median_interval_95(samples);
-  fmt::print("{:>7} {:>14.1f} {:>14.1f} {:>14.1f}\n", threads, median(samples), interval.low, interval.high);
+  fmt::print("{:>7} {:>14.1f} {:>14.1f} {:>14.1f}\n", threads, median(samples), interval->low,
+             interval->high);
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ void report(std::string_view what, const std::function<void(int)>& times) {
     samples.push_back(base::to_seconds(base::now() - start) * 1e9 / kTimes);
   }
   const auto interval = base::median_interval_95(samples);
-  fmt::print("{:<36} {:>8.1f} {:>10.1f} {:>10.1f}\n", what, base::median(samples), interval.low,
-             interval.high);
+  fmt::print("{:<36} {:>8.1f} {:>10.1f} {:>10.1f}\n", what, base::median(samples), interval->low,
+             interval->high);
 }
 
 void report_spans(std::string_view what, measure::StepTimer& timer) {

@@ -61,13 +61,13 @@ double coefficient_of_variation(std::span<const double> samples) {
   return average == 0 ? 0 : std::sqrt(squares / static_cast<double>(samples.size() - 1)) / average;
 }
 
-Interval median_interval_95(std::span<const double> samples) {
+std::optional<Interval> median_interval_95(std::span<const double> samples) {
   const std::vector<double> ordered = sorted(samples);
   constexpr std::size_t kManySamples = 500;
   const std::size_t n = ordered.size();
   const std::size_t rank = n > kManySamples ? lower_rank_of_median_large(n) : lower_rank_of_median(n);
-  if (rank == 0) return {ordered.front(), ordered.back()};
-  return {ordered[rank - 1], ordered[n - rank]};
+  if (rank == 0) return std::nullopt;
+  return Interval{ordered[rank - 1], ordered[n - rank]};
 }
 
 }  // namespace lockstep::base

@@ -1,6 +1,7 @@
 // Order statistics of repeated measurements. Raw samples are kept by the caller; these functions sort copies.
 #pragma once
 
+#include <optional>
 #include <span>
 
 namespace lockstep::base {
@@ -19,8 +20,7 @@ double mean(std::span<const double> samples);
 double coefficient_of_variation(std::span<const double> samples);
 
 // The 95 % interval of the median, distribution-free: from the order statistics whose ranks bound the
-// binomial(n, 1/2). With fewer than six samples no such interval exists, and the range of the samples is
-// returned.
-Interval median_interval_95(std::span<const double> samples);
+// binomial(n, 1/2). Nothing for fewer than six samples: even their range holds the median less often.
+std::optional<Interval> median_interval_95(std::span<const double> samples);
 
 }  // namespace lockstep::base

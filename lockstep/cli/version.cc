@@ -1,6 +1,8 @@
 // The definitions come from CMakeLists.txt; only this file is compiled again when they change.
 #include "lockstep/cli/version.h"
 
+#include "lockstep/cli/git_description.h"
+
 namespace lockstep::cli {
 
 std::string version() {

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "lockstep/base/text.h"
+#include "lockstep/record/spec_fields.h"
 
 namespace lockstep::lab {
 namespace {
@@ -34,6 +39,12 @@ std::optional<base::Interval> interval_of_steps(const Records& a, const Records&
   return base::Interval{in_b->ci95[0] - in_a->ci95[1], in_b->ci95[1] - in_a->ci95[0]};
 }
 
+// Student's t knows of no bounds; what is never negative cannot fall by more than all of it. Decibels can.
+void bound(Difference& difference, const RunFigure& figure, double least) {
+  if (!difference.interval || least < 0 || figure.unit == "dB") return;
+  difference.interval->low = std::max(difference.interval->low, -difference.mean_a);
+}
+
 std::optional<ComparedFigure> compare_figure(const RunFigure& figure, const Records& a, const Records& b) {
   const std::vector<double> in_a = values_of(figure, a), in_b = values_of(figure, b);
   if (in_a.empty() || in_b.empty()) return std::nullopt;
@@ -42,12 +53,43 @@ std::optional<ComparedFigure> compare_figure(const RunFigure& figure, const Reco
     compared.difference.interval = interval_of_steps(a, b);
     compared.of_steps = compared.difference.interval.has_value();
   }
+  bound(compared.difference, figure, std::min(std::ranges::min(in_a), std::ranges::min(in_b)));
   return compared;
+}
+
+// All values that a side's specs have of a field; a spec of another version may lack it.
+std::set<std::string> spec_values(const record::Field& field, const Records& records) {
+  std::set<std::string> values;
+  for (const record::RunRecord* record : records) {
+    const nlohmann::json& value =
+        record->spec.contains(field.name) ? record->spec.at(field.name) : field.default_value;
+    values.insert(value.is_null() ? "unset" : value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return values;
+}
+
+std::string text_of(const std::set<std::string>& values) {
+  return base::join(std::vector<std::string>(values.begin(), values.end()), ", ");
+}
+
+// Repeats may differ in their seed, and one side may have more of them: a value in common is enough.
+bool have_one_in_common(const std::set<std::string>& one, const std::set<std::string>& other) {
+  return std::ranges::any_of(one, [&](const std::string& value) { return other.contains(value); });
+}
+
+std::vector<DifferingField> differing_fields(const Records& a, const Records& b) {
+  std::vector<DifferingField> differing;
+  for (const record::Field& field : record::spec_fields()) {
+    if (!field.rule.identity()) continue;
+    const std::set<std::string> in_a = spec_values(field, a), in_b = spec_values(field, b);
+    if (!have_one_in_common(in_a, in_b)) differing.push_back({field.name, text_of(in_a), text_of(in_b)});
+  }
+  return differing;
 }
 
 ComparedCell compare_cell(const std::string& name, const Records& a, const Records& b,
                           const std::vector<std::string>& wanted) {
-  ComparedCell cell{name, {}, ""};
+  ComparedCell cell{name, {}, "", differing_fields(a, b)};
   for (const RunFigure& figure : run_figures()) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), figure.name) == wanted.end()) continue;
     if (auto compared = compare_figure(figure, a, b)) cell.figures.push_back(*compared);

@@ -27,10 +27,17 @@ struct ComparedFigure {
   bool undecided(double threshold) const;
 };
 
+// A field of the spec that the two sides have no value of in common, as text.
+struct DifferingField {
+  std::string name, a, b;
+  bool operator==(const DifferingField&) const = default;
+};
+
 struct ComparedCell {
   std::string cell;  // empty for two runs
   std::vector<ComparedFigure> figures;
-  std::string only_in;  // "A" or "B" where the other has no such cell
+  std::string only_in;                         // "A" or "B" where the other has no such cell
+  std::vector<DifferingField> differing = {};  // what else may have made the difference
 };
 
 // Cells of the same name beside each other. Two sides that are one spec each are compared whatever their

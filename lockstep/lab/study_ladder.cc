@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "lockstep/base/statistics.h"
 #include "lockstep/lab/study_state.h"
@@ -65,8 +66,9 @@ CellEnd StudyState::ladder_end(std::size_t cell) const {
   const double gain = gain_of(*below).value_or(ladder.least_gain);
   if (value_index(cell) <= index_of_value(ladder.always) || gain >= ladder.least_gain) return {};
   return {EndKind::ladder_ended,
-          fmt::format("not climbed: {} {} gained {:.1f} % in {}, less than {:.0f} %", ladder.axis, label,
-                      100 * gain, ladder.figure, 100 * ladder.least_gain)};
+          fmt::format("not climbed: {} {} {} {:.1f} % in {}; {:.0f} % more are asked for", ladder.axis, label,
+                      gain < 0 ? "lost" : "gained", std::abs(100 * gain), ladder.figure,
+                      100 * ladder.least_gain)};
 }
 
 // A rung above the ones that always run waits for the one below it.

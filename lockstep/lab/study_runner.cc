@@ -84,6 +84,7 @@ class Sitting {
     require_choice(plan_, options_, earlier);
     take_over(state_, outcome_, options_, earlier);
     keep_study(options_.store, plan_, state_);
+    if (watcher_.on_begin) watcher_.on_begin(state_);
     run_cells();
     keep_study(options_.store, plan_, state_);
     report_cells();

@@ -13,6 +13,8 @@ namespace lockstep::lab {
 
 // How a run of a study is followed.
 struct StudyWatcher {
+  // Before the first run, with what earlier sittings left.
+  std::function<void(const StudyState&)> on_begin;
   // Before each run: what runs, and a watcher for it.
   std::function<RunWatcher(const StudyState&, const NextRun&, const RunDirectory&)> on_run;
   // After it.

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
@@ -26,6 +27,13 @@ void make_directory(const fs::path& directory) {
   if (error)
     throw base::StoreError(fmt::format("{} cannot be made: {}.{}", directory.string(), error.message(),
                                        store_next_step(error.value(), directory)));
+}
+
+// With the system's reason, which is still in errno.
+[[noreturn]] void refuse(const fs::path& file, const char* what) {
+  const int error_number = errno;
+  throw base::StoreError(fmt::format("{} cannot be {}: {}.{}", file.string(), what,
+                                     base::errno_text(error_number), store_next_step(error_number, file)));
 }
 
 Json json_of(const StudyChoice& choice) {
@@ -82,11 +90,13 @@ StudyLock::StudyLock(const fs::path& store, const std::string& id) {
   make_directory(study_directory(store, id));
   const fs::path file = study_directory(store, id) / "lock";
   fd_.reset(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!fd_ || ::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0)
-    throw base::StoreError(fmt::format(
-        "study {} is being run in this store by another program ({} is locked). Next step: wait for "
-        "it, or use another store: --store DIR.",
-        id, file.string()));
+  if (!fd_) refuse(file, "written");
+  if (::flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) return;
+  if (errno != EWOULDBLOCK) refuse(file, "locked");
+  throw base::StoreError(fmt::format(
+      "study {} is being run in this store by another program ({} is locked). Next step: wait for "
+      "it, or use another store: --store DIR.",
+      id, file.string()));
 }
 
 void keep_study(const fs::path& store, const StudyPlan& plan, const StudyState& state) {

@@ -17,7 +17,8 @@ namespace lockstep::lab {
 
 std::filesystem::path study_directory(const std::filesystem::path& store, const std::string& id);
 
-// Nobody else runs this study in this store while one exists. Throws StoreError that names who does.
+// Nobody else runs this study in this store while one exists. Throws StoreError: another program
+// runs it, or the store cannot be written.
 class StudyLock {
  public:
   StudyLock(const std::filesystem::path& store, const std::string& id);

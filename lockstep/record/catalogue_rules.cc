@@ -145,11 +145,16 @@ std::optional<Problem> slices_fit(const Combination& run) {
       fmt::format("slice_share {}", percent(1.0 / on_one))};
 }
 
-// The first data set that a model of this task can learn from, preferring ones that need no file.
-std::string sets_for(Task task) {
+bool engine_reads(const Combination& run, const DataEntry& data) {
+  return run.engine != "torch" || data.source != Source::procedural;
+}
+
+// The data sets that the engine reads and that its model can learn from.
+std::string sets_for(const Combination& run) {
+  const Task task = model_entry(run.model).task;
   std::vector<std::string> names;
   for (const DataEntry& entry : data_entries()) {
-    if (entry.task != task) continue;
+    if ((task != Task::any && entry.task != task) || !engine_reads(run, entry)) continue;
     names.push_back(entry.source == Source::users_path ? fmt::format("{}:PATH", entry.name)
                                                        : std::string(entry.name));
   }
@@ -163,24 +168,24 @@ std::optional<Problem> model_fits_data(const Combination& run) {
   return Problem{
       "data", run.data,
       fmt::format("it is for {}, and model {} is for {}", name_of(data.task), run.model, name_of(model.task)),
-      fmt::format("data {}", sets_for(model.task))};
+      fmt::format("data {}", sets_for(run))};
 }
 
-constexpr std::array kRules = {engine_lacks_strategy,
-                               single_is_alone,
-                               dp_is_one_process,
-                               dp_is_one_host,
-                               dp_computes_on_cores,
-                               local_is_one_process,
-                               device_backend_needs_cuda,
-                               shm_is_one_host,
-                               p2p_is_one_host,
-                               torch_has_its_own_backends,
-                               torch_dp_needs_gpus,
-                               model_fits_data,
-                               horovod_needs_host_memory,
-                               slices_are_of_gpus,
-                               slices_fit};
+std::optional<Problem> torch_reads_files(const Combination& run) {
+  if (engine_reads(run, data_entry(run.data))) return std::nullopt;
+  return Problem{"data", run.data,
+                 "it is drawn by engine lockstep's own arithmetic, which engine torch does not repeat",
+                 fmt::format("data {}, or engine lockstep", sets_for(run))};
+}
+
+constexpr std::array kRules = {engine_lacks_strategy,     single_is_alone,
+                               dp_is_one_process,         dp_is_one_host,
+                               dp_computes_on_cores,      local_is_one_process,
+                               device_backend_needs_cuda, shm_is_one_host,
+                               p2p_is_one_host,           torch_has_its_own_backends,
+                               torch_dp_needs_gpus,       model_fits_data,
+                               torch_reads_files,         horovod_needs_host_memory,
+                               slices_are_of_gpus,        slices_fit};
 
 }  // namespace
 

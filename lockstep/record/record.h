@@ -84,7 +84,7 @@ struct TimeStatistics {
   double mean = 0;
   double p5 = 0;
   double p95 = 0;
-  std::vector<double> ci95;  // [low, high], of the median
+  std::vector<double> ci95;  // [low, high], of the median; empty for fewer than six steps
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {

@@ -89,6 +89,8 @@ void add_outcome(RunRecord& record, const RunContext& context, std::span<const E
   if (const auto launch = launch_seconds(context, events)) record.wall_seconds.launch = launch;
   if (context.total_seconds) record.wall_seconds.total = context.total_seconds;
   record.failure = first_failure(events);
+  // All ranks stop for a signal that was sent to the run; who said so first is not to blame.
+  if (record.failure && record.failure->kind == "interrupted") record.failure->rank = -1;
   // A rank that lost its peer can only say so; the launcher knows which rank is to blame.
   const auto suffered = [&] {
     return record.failure->kind == "collateral" || record.failure->kind == "communication";

@@ -14,12 +14,14 @@ std::vector<double> seconds_of(const std::vector<const StepEvent*>& steps) {
 }
 
 TimeStatistics statistics_of(std::span<const double> seconds) {
-  const base::Interval interval = base::median_interval_95(seconds);
-  return {base::median(seconds),
-          base::mean(seconds),
-          base::quantile(seconds, 0.05),
-          base::quantile(seconds, 0.95),
-          {interval.low, interval.high}};
+  TimeStatistics statistics;
+  statistics.median = base::median(seconds);
+  statistics.mean = base::mean(seconds);
+  statistics.p5 = base::quantile(seconds, 0.05);
+  statistics.p95 = base::quantile(seconds, 0.95);
+  if (const auto interval = base::median_interval_95(seconds))
+    statistics.ci95 = {interval->low, interval->high};
+  return statistics;
 }
 
 // All ranks' samples of the steps that rank 0 counted, over the time that rank 0 took for them.

@@ -82,6 +82,20 @@ TEST_F(ReportProgram, ReadsRecordsLineByLine) {
   EXPECT_THAT(run.out, HasSubstr("- steps.samples_per_second at "));
 }
 
+TEST_F(ReportProgram, KnowsAnImportedStudyByItsName) {
+  std::vector<record::RunRecord> records = two_runs();
+  for (record::RunRecord& record : records) record.study = "elsewhere";
+  std::ofstream lines(folder_ / "records.jsonl");
+  for (const record::RunRecord& record : records) lines << record::to_json(record).dump() << "\n";
+  lines.close();
+  const std::string store = " --store " + (folder_ / "store").string();
+  ASSERT_EQ(run_lockstep("runs import " + (folder_ / "records.jsonl").string() + store).exit_code, 0);
+  const ProgramRun run = report("elsewhere");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("2 runs"));
+  EXPECT_THAT(report("elsewehre").err, HasSubstr("has the studies elsewhere;"));
+}
+
 TEST_F(ReportProgram, SaysThatThereIsNoSuchStudyRunOrFile) {
   const ProgramRun run = report("batch-scalign");
   EXPECT_EQ(run.exit_code, 3);

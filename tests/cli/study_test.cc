@@ -48,7 +48,12 @@ TEST_F(StudyRun, resume_never_runs_again_what_has_ended_and_asks_before_it_mixes
   const ProgramRun again = study("");
   EXPECT_EQ(again.exit_code, 3);
   EXPECT_THAT(again.err, AllOf(HasSubstr("--resume"), HasSubstr("--fresh")));
-  EXPECT_THAT(study("--resume").out, HasSubstr("0 runs now, 4 from earlier"));
+  const ProgramRun nothing_left = study("--resume");
+  EXPECT_THAT(nothing_left.out, HasSubstr("0 runs now, 4 from earlier"));
+  EXPECT_THAT(nothing_left.err,
+              AllOf(HasSubstr("2 cells x 2 repeats; nothing is left to run"), Not(HasSubstr("in all"))));
+  std::filesystem::remove_all(runs().front());
+  EXPECT_THAT(study("--resume").err, HasSubstr("; 1 run to go, about "));
   const ProgramRun changed = study("--resume --set steps=4");
   EXPECT_THAT(changed.out,
               AllOf(HasSubstr("4 runs now, 0 from earlier"), HasSubstr("4 runs of other versions")));
@@ -151,7 +156,20 @@ TEST_F(StudyRun, compare_says_what_differs_and_exits_5_beyond_a_threshold) {
   const ProgramRun worse = lockstep("compare '" + (store / "a.jsonl").string() + "' '" +
                                     (store / "b.jsonl").string() + "' --threshold 5%");
   EXPECT_EQ(worse.exit_code, 5) << worse.out;
-  EXPECT_THAT(worse.err, HasSubstr("100.0 % worse"));
+  EXPECT_THAT(worse.err, HasSubstr("100.0 % worse, more than the threshold of 5.0 % allows"));
+}
+
+TEST_F(StudyRun, compare_says_in_which_fields_the_specs_differ) {
+  write(good);
+  ASSERT_EQ(study("").exit_code, 0);
+  const std::string old = "'" + (store / "old.jsonl").string() + "'";
+  ASSERT_EQ(lockstep("runs export grid -o " + old).exit_code, 0);
+  EXPECT_THAT(lockstep("compare grid " + old).out, Not(HasSubstr("specs differ")));
+  ASSERT_EQ(study("--fresh --set seed=7").exit_code, 0);
+  EXPECT_THAT(lockstep("compare " + old + " grid").out,
+              AllOf(HasSubstr("\nspecs differ: seed (1 in A, 7 in B)\n"), HasSubstr("mean A")));
+  const auto json = nlohmann::json::parse(lockstep("compare --json " + old + " grid").out);
+  EXPECT_EQ(json[0]["specs_differ"]["seed"]["b"], "7");
 }
 
 TEST_F(StudyRun, exported_records_come_into_another_store) {

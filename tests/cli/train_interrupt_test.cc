@@ -5,6 +5,7 @@ namespace lockstep::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class TrainInterrupt : public TrainTest {
  protected:
@@ -29,6 +30,13 @@ TEST_F(TrainInterrupt, ctrl_c_lets_the_workers_write_a_checkpoint_and_a_record_i
   EXPECT_EQ(record["status"], "interrupted");
   EXPECT_EQ(record["steps"]["count"], 8);
   EXPECT_THAT(run_shell("cat '" + runs().at(0).string() + "'/rank*.jsonl").out, HasSubstr("checkpoint"));
+}
+
+TEST_F(TrainInterrupt, the_summary_has_the_workers_word_on_it_and_blames_no_rank) {
+  const ProgramRun run = interrupt("TERM", "wait", 2);
+  EXPECT_THAT(run.out, HasSubstr("Interrupted\n  stopped by SIGTERM\n"));
+  EXPECT_THAT(run.out, Not(HasSubstr("(rank")));
+  EXPECT_EQ(kept_record()["failure"]["rank"], -1);
 }
 
 TEST_F(TrainInterrupt, sigterm_gives_143) {

@@ -172,6 +172,13 @@ TEST_F(TrainRun, engine_torch_without_pytorch_is_exit_4_with_the_reason) {
   EXPECT_THAT(run.err, AllOf(HasSubstr("engine torch cannot be used here"), HasSubstr("/bin/false")));
 }
 
+TEST_F(TrainRun, data_that_engine_torch_does_not_read_is_refused_before_anything_starts) {
+  const ProgramRun run = train("--engine torch --workers 2");
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("data 'digits' is refused"), HasSubstr("mnist, fashion-mnist")));
+  EXPECT_THAT(runs(), IsEmpty());
+}
+
 TEST_F(TrainRun, lines_of_progress_come_with_every_epoch) {
   const ProgramRun run = run_shell(setting() + "export STAND_IN_PAUSE=0.1\n" + program() +
                                    " train --data digits --steps 8 --progress lines");

@@ -58,6 +58,31 @@ TEST(Compare, bytes_have_no_noise) {
   EXPECT_TRUE(compare(with_peak(100), with_peak(120), {"peak_bytes"}).at(0).figures.at(0).misses(0.05));
 }
 
+TEST(Compare, an_interval_ends_where_nothing_would_be_left) {
+  const ComparedFigure figure = only(repeats("x", {1.0, 1.1}), repeats("x", {0.5, 1.2}));
+  EXPECT_DOUBLE_EQ(figure.difference.interval->low, -1.05);
+  EXPECT_GT(figure.difference.interval->high, 1.0);
+}
+
+std::vector<record::RunRecord> with_spec(const nlohmann::json& spec) {
+  std::vector<record::RunRecord> records = repeats("x", {1, 1});
+  for (record::RunRecord& record : records) record.spec = spec;
+  return records;
+}
+
+TEST(Compare, fields_that_differ_between_the_sides_are_named) {
+  const auto cells = compare(with_spec({{"data", "mnist"}, {"epochs", 1}, {"model", "vit"}}),
+                             with_spec({{"data", "digits"}, {"epochs", 2}, {"model", "vit"}}), {});
+  EXPECT_EQ(cells.at(0).differing,
+            (std::vector<DifferingField>{{"data", "mnist", "digits"}, {"epochs", "1", "2"}}));
+}
+
+TEST(Compare, seeds_that_the_sides_share_and_places_to_write_to_do_not_differ) {
+  auto a = with_spec({{"seed", 1}, {"trace", "a.json"}}), b = with_spec({{"seed", 1}, {"trace", "b.json"}});
+  a[1].spec["seed"] = 2;
+  EXPECT_TRUE(compare(a, b, {}).at(0).differing.empty());
+}
+
 TEST(Compare, cells_without_a_partner_are_said) {
   std::vector<record::RunRecord> a = repeats("x", {1, 1}), b = repeats("x", {1, 1});
   for (const auto& record : repeats("only a", {1})) a.push_back(record);

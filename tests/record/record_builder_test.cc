@@ -69,6 +69,13 @@ TEST_F(RecordBuilder, keeps_warm_up_steps_apart) {
               ElementsAre(DoubleNear(0.1, 1e-12), DoubleNear(0.2, 1e-12), DoubleNear(0.3, 1e-12)));
 }
 
+TEST_F(RecordBuilder, gives_no_interval_of_fewer_than_six_steps) {
+  for (int i = 4; i < 6; ++i) add(0, step(0, i));  // five are measured
+  EXPECT_TRUE(build().steps.seconds->ci95.empty());
+  add(0, step(0, 6));
+  EXPECT_EQ(build().steps.seconds->ci95.size(), 2u);
+}
+
 TEST_F(RecordBuilder, counts_the_samples_of_all_ranks_over_the_time_of_rank_zero) {
   const RunRecord record = build();
   EXPECT_DOUBLE_EQ(*record.steps.samples_per_second, 90 / 0.6);
@@ -174,6 +181,13 @@ TEST_F(RecordBuilder, blames_the_rank_that_failed_first_not_the_ones_that_follow
   EXPECT_EQ(record.failure->rank, 1);
   EXPECT_EQ(record.failure->needed_bytes, 300u);
   EXPECT_EQ(record.failure->cap_bytes, 200u);
+}
+
+TEST_F(RecordBuilder, blames_no_rank_for_a_signal_that_was_sent_to_the_run) {
+  add(1, FailedEvent{"interrupted", "interrupted after step 4"});
+  const RunRecord record = build();
+  EXPECT_EQ(record.status, "interrupted");
+  EXPECT_EQ(record.failure->rank, -1);
 }
 
 TEST_F(RecordBuilder, takes_the_launchers_word_for_a_rank_that_could_not_say_anything) {

@@ -62,7 +62,7 @@ def refuse_unknown_words(spec):
     spec.data_name, _, spec.data_path = spec.data.partition(":")
     if spec.data_name in PROCEDURAL:
         raise ConfigError(f"data '{spec.data_name}' is refused: it is drawn by engine lockstep's own arithmetic, which engine "
-                          "torch does not repeat. The nearest that works: mnist or driving, which are files.")
+                          f"torch does not repeat. The nearest that works: {', '.join(DATA)}.")
     if spec.data_name not in DATA:
         raise ConfigError(f"data '{spec.data}' is refused: there is no such data set. There are {', '.join(DATA)}.")
     if spec.model not in MODELS and not is_model_file(spec.model):

@@ -22,6 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using lab::ComparedCell;
 using lab::ComparedFigure;
+using lab::DifferingField;
 
 // What is shown when no figure is named: what people ask about first.
 const std::vector<std::string>& usual_figures() {
@@ -73,12 +74,48 @@ std::string shown_name(const std::string& cell) {
   return is_hash ? "spec " + cell.substr(0, kShown) : cell;
 }
 
-std::string cell_text(const ComparedCell& cell, const Console& console) {
-  const std::string heading =
-      cell.cell.empty() ? "" : console.styled(shown_name(cell.cell), Tone::heading) + "\n";
-  if (!cell.only_in.empty()) return heading + "  only in " + cell.only_in + "\n";
-  TextTable table(
-      {{"figure", false}, {"A"}, {"B"}, {"unit", false}, {"difference"}, {"95 % interval"}, {"", false}});
+bool has_field(const ComparedCell& cell, const DifferingField& field) {
+  return std::find(cell.differing.begin(), cell.differing.end(), field) != cell.differing.end();
+}
+
+// The fields in which the two sides differ in every cell that both have.
+std::vector<DifferingField> differing_everywhere(const std::vector<ComparedCell>& cells) {
+  std::optional<std::vector<DifferingField>> common;
+  for (const ComparedCell& cell : cells) {
+    if (!cell.only_in.empty()) continue;
+    if (!common) common = cell.differing;
+    std::erase_if(*common, [&](const DifferingField& field) { return !has_field(cell, field); });
+  }
+  return common.value_or(std::vector<DifferingField>());
+}
+
+// "specs differ: data (mnist in A, digits in B), epochs (1 in A, 2 in B)".
+std::string differing_text(const std::vector<DifferingField>& fields, const Console& console) {
+  if (fields.empty()) return "";
+  std::vector<std::string> texts;
+  for (const DifferingField& field : fields)
+    texts.push_back(fmt::format("{} ({} in A, {} in B)", field.name, field.a, field.b));
+  return console.styled("specs differ", Tone::warning) + ": " + base::join(texts, ", ") + "\n";
+}
+
+// Without what was said for all cells.
+std::vector<DifferingField> own_differences(const ComparedCell& cell,
+                                            const std::vector<DifferingField>& everywhere) {
+  std::vector<DifferingField> own = cell.differing;
+  std::erase_if(own, [&](const DifferingField& field) {
+    return std::find(everywhere.begin(), everywhere.end(), field) != everywhere.end();
+  });
+  return own;
+}
+
+std::string figures_text(const ComparedCell& cell, const Console& console) {
+  TextTable table({{"figure", false},
+                   {"mean A"},
+                   {"mean B"},
+                   {"unit", false},
+                   {"difference"},
+                   {"95 % interval"},
+                   {"", false}});
   for (const ComparedFigure& figure : cell.figures) {
     const std::optional<double> relative = figure.relative();
     const double a = figure.difference.mean_a, b = figure.difference.mean_b;
@@ -89,7 +126,25 @@ std::string cell_text(const ComparedCell& cell, const Console& console) {
                relative ? fmt::format("{:+.1f} %", 100 * *relative) : "", interval_text(figure),
                console.styled(verdict(figure), tone_of(figure))});
   }
-  return heading + table.text(console);
+  return table.text(console);
+}
+
+std::string cell_text(const ComparedCell& cell, const std::vector<DifferingField>& everywhere,
+                      const Console& console) {
+  const std::string heading =
+      cell.cell.empty() ? "" : console.styled(shown_name(cell.cell), Tone::heading) + "\n";
+  if (!cell.only_in.empty()) return heading + "  only in " + cell.only_in + "\n";
+  const std::string differences = differing_text(own_differences(cell, everywhere), console);
+  return heading + (differences.empty() ? "" : "  " + differences) + figures_text(cell, console);
+}
+
+std::string text_of(const std::vector<ComparedCell>& cells, const std::vector<std::string>& sides,
+                    const Console& console) {
+  const std::vector<DifferingField> everywhere = differing_everywhere(cells);
+  std::string text =
+      fmt::format("A: {}\nB: {}\n{}\n", sides[0], sides[1], differing_text(everywhere, console));
+  for (const ComparedCell& cell : cells) text += cell_text(cell, everywhere, console);
+  return text;
 }
 
 Json figure_json(const ComparedFigure& figure) {
@@ -113,6 +168,8 @@ Json json_of(const std::vector<ComparedCell>& cells) {
   for (const ComparedCell& cell : cells) {
     Json json = {{"cell", cell.cell}};
     if (!cell.only_in.empty()) json["only_in"] = cell.only_in;
+    for (const DifferingField& field : cell.differing)
+      json["specs_differ"][field.name] = {{"a", field.a}, {"b", field.b}};
     json["figures"] = Json::array();
     for (const ComparedFigure& figure : cell.figures) json["figures"].push_back(figure_json(figure));
     all.push_back(std::move(json));
@@ -149,8 +206,8 @@ void judge(const std::vector<ComparedCell>& cells, double threshold) {
                     "held against B. Repeat the runs.",
                     base::join(unknown, "; ")));
   if (const auto misses = worse_of(cells, threshold, &ComparedFigure::misses); !misses.empty())
-    throw base::ThresholdError(
-        fmt::format("{} than the threshold of {:.1f} % allows.", base::join(misses, "; "), 100 * threshold));
+    throw base::ThresholdError(fmt::format("{}, more than the threshold of {:.1f} % allows.",
+                                           base::join(misses, "; "), 100 * threshold));
 }
 
 }  // namespace
@@ -196,9 +253,8 @@ int CompareCommand::run(const Invocation& invocation) {
   const std::filesystem::path store = store_of(store_, sides_);
   const auto a = named_records(store, sides_[0]), b = named_records(store, sides_[1]);
   const std::vector<ComparedCell> cells = lab::compare(a, b, wanted);
-  std::string text = fmt::format("A: {}\nB: {}\n\n", sides_[0], sides_[1]);
-  for (const ComparedCell& cell : cells) text += cell_text(cell, invocation.console);
-  invocation.console.print(json_ ? json_of(cells).dump(2) + "\n" : text);
+  invocation.console.print(json_ ? json_of(cells).dump(2) + "\n"
+                                 : text_of(cells, sides_, invocation.console));
   require_compared(cells, sides_);
   if (threshold_) judge(cells, *threshold_);
   return 0;

@@ -52,9 +52,12 @@ int StudyCommand::run_cells(const Console& console) const {
     console.print(request_.json ? plan_json(plan).dump(2) + "\n" : plan_text(plan, console));
     return 0;
   }
-  console.note(plan_text(plan, console));
+  if (!request_.resume) console.note(plan_text(plan, console));
   StudyDisplay display(request_.progress, plan);
   const lab::StudyWatcher watcher{
+      [&](const lab::StudyState& state) {
+        if (request_.resume) console.note(resumed_plan_text(plan, state, console));
+      },
       [&](const lab::StudyState& state, const lab::NextRun& next, const lab::RunDirectory& run) {
         return display.begin(state, next, run);
       },

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/conclude.h"
 #include "lockstep/lab/record_exchange.h"
+#include "lockstep/lab/run_index.h"
 #include "lockstep/lab/study_parse.h"
 #include "lockstep/lab/study_store.h"
 
@@ -66,12 +69,21 @@ void take_study(ReportSource& source, const fs::path& store, lab::StoredStudy st
   for (RunRecord& run : lab::records_of(store, stored)) source.records.push_back(std::move(run));
   for (const lab::StoredCell& cell : stored.cells)
     if (const std::string remark = remark_of(cell); !remark.empty())
-      source.notes.push_back({cell.cell.name, remark});
+      source.notes.push_back({cell.cell.name, remark, !cell.cannot_run.empty()});
   source.study = std::move(stored.study);
 }
 
+// Those that ran here, and those of which runs were imported.
+std::vector<std::string> studies_of(const fs::path& store) {
+  const std::vector<std::string> stored = lab::stored_study_ids(store);
+  std::set<std::string> ids(stored.begin(), stored.end());
+  for (const lab::IndexedRun& run : lab::RunIndex::open(store).runs())
+    if (!run.study.empty()) ids.insert(run.study);
+  return {ids.begin(), ids.end()};
+}
+
 [[noreturn]] void refuse(const fs::path& store, const std::string& name) {
-  const std::vector<std::string> ids = lab::stored_study_ids(store);
+  const std::vector<std::string> ids = studies_of(store);
   const std::string known = ids.empty() ? "holds no study" : "has the studies " + base::join(ids, ", ");
   throw base::ConfigError(fmt::format(
       "there is no study, run or file '{}'. The store {} {}; `lockstep runs list` shows its runs.{}", name,
@@ -96,6 +108,13 @@ bool names_a_run(const fs::path& store, const std::string& name) {
   return false;
 }
 
+// Imported runs come without their study: the report then stands on the records alone.
+bool take_imported_study(ReportSource& source, const fs::path& store, const std::string& name) {
+  std::vector<RunRecord> records = lab::records_of_study(store, name);
+  std::move(records.begin(), records.end(), std::back_inserter(source.records));
+  return !records.empty();
+}
+
 void take_run(ReportSource& source, const fs::path& store, const std::string& name) {
   if (!names_a_run(store, name)) refuse(store, name);
   source.records.push_back(lab::read_record(lab::RunDirectory::open(store, name)));
@@ -112,7 +131,7 @@ ReportSource find_report_source(const fs::path& store, const std::vector<std::st
       add_file(source.records, name);
     else if (auto stored = lab::stored_study(store, name))
       take_study(source, store, std::move(*stored));
-    else
+    else if (!take_imported_study(source, store, name))
       take_run(source, store, name);
   }
   source.records = lab::each_once(std::move(source.records));

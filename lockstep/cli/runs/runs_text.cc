@@ -29,8 +29,8 @@ nlohmann::ordered_json json_of(const IndexedRun& run, const std::filesystem::pat
     json["cell"] = run.cell;
     json["repeat"] = run.repeat;
   }
+  json["status"] = status_of(run);
   if (!run.has_record) return json;
-  json["status"] = run.status;
   json["started_at"] = run.started_at;
   json["spec_hash"] = run.spec_hash;
   json["engine"] = run.engine;

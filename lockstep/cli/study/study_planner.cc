@@ -96,7 +96,9 @@ void StudyPlanner::resolve_cell(const lab::Study& study, lab::PlannedCell& plann
   const int gpus_here = spec.device == "cpu" ? 0 : gpus();
   const std::vector<Problem> problems = record::problems_of(spec, {1, gpus_here});
   if (problems.empty()) return;
-  if (!same_reason(spec, problems) && !study.list_impossible) {
+  // What a stand-in brings about is this machine's doing, not the file's.
+  const bool excused = study.list_impossible || !planned.stand_in.empty();
+  if (!same_reason(spec, problems) && !excused) {
     const auto worst = std::find_if(problems.begin(), problems.end(),
                                     [&](const Problem& problem) { return !only_here(spec, problem); });
     refuse(study, planned.cell, *worst);

@@ -113,7 +113,9 @@ Json list_json() {
   return all;
 }
 
-std::string plan_text(const lab::StudyPlan& plan, const Console& console) {
+namespace {
+
+std::string cells_text(const lab::StudyPlan& plan, const Console& console) {
   TextTable table({{"cell", false}, {"estimate"}, {"", false}});
   for (const std::size_t index : running_order(plan)) {
     const lab::PlannedCell& planned = plan.cells[index];
@@ -124,10 +126,24 @@ std::string plan_text(const lab::StudyPlan& plan, const Console& console) {
   }
   std::string questions;
   for (const std::string& question : plan.study.questions) questions += question + "\n";
-  return fmt::format("{}: {}\n{}{}\n{}\n{} x {}, about {} in all\n", plan.study.id(), plan.study.title,
-                     questions, remarks(plan), table.text(console, 0),
-                     base::counted(std::ssize(plan.cells), "cell"), repeats_text(plan.study),
-                     format_time_to_go(total_seconds(plan)));
+  return fmt::format("{}: {}\n{}{}\n{}\n{} x {}", plan.study.id(), plan.study.title, questions, remarks(plan),
+                     table.text(console, 0), base::counted(std::ssize(plan.cells), "cell"),
+                     repeats_text(plan.study));
+}
+
+}  // namespace
+
+std::string plan_text(const lab::StudyPlan& plan, const Console& console) {
+  return cells_text(plan, console) +
+         fmt::format(", about {} in all\n", format_time_to_go(total_seconds(plan)));
+}
+
+std::string resumed_plan_text(const lab::StudyPlan& plan, const lab::StudyState& state,
+                              const Console& console) {
+  if (state.runs_to_go() == 0) return cells_text(plan, console) + "; nothing is left to run\n";
+  return cells_text(plan, console) + fmt::format("; {} to go, about {}\n",
+                                                 base::counted(state.runs_to_go(), "run"),
+                                                 format_time_to_go(state.seconds_to_go()));
 }
 
 Json plan_json(const lab::StudyPlan& plan) {

@@ -14,6 +14,9 @@ nlohmann::ordered_json list_json();
 
 // The cells in the order in which they will run, with an estimate each, and what cannot run here and why.
 std::string plan_text(const lab::StudyPlan& plan, const Console& console);
+// The same, ending with what earlier sittings left to do.
+std::string resumed_plan_text(const lab::StudyPlan& plan, const lab::StudyState& state,
+                              const Console& console);
 nlohmann::ordered_json plan_json(const lab::StudyPlan& plan);
 
 std::string outcome_text(const lab::StudyPlan& plan, const lab::StudyOutcome& outcome,

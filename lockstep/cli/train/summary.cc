@@ -47,6 +47,13 @@ std::string shared_cores(const RunRecord& record) {
                                     count, record.workers, each));
 }
 
+// Engine torch's version has its name in it already: "torch 1.13.1".
+std::string engine_text(const RunRecord& record) {
+  if (record.version.empty()) return record.engine;
+  return record.version.starts_with(record.engine + " ") ? record.version
+                                                         : record.engine + " " + record.version;
+}
+
 std::string what_ran(const RunRecord& record) {
   return named("model", field(record, "model") + input_text(record)) + named("data", field(record, "data")) +
          named("strategy", text_of(Setup{field(record, "strategy"), field(record, "backend"),
@@ -55,8 +62,7 @@ std::string what_ran(const RunRecord& record) {
                fmt::format("{} per worker, {} global", record.batch.per_worker, record.batch.global)) +
          named("update", fmt::format("{}, learning rate {}, {}", field(record, "optimizer"),
                                      field(record, "learning_rate"), field(record, "precision"))) +
-         named("engine", record.version.empty() ? record.engine : record.engine + " " + record.version) +
-         shared_cores(record);
+         named("engine", engine_text(record)) + shared_cores(record);
 }
 
 std::string wall_text(const RunRecord& record) {
@@ -82,9 +88,15 @@ std::string target_text(const RunRecord& record) {
   return named("target", text);
 }
 
+// The user's own signal is nobody's failure, and standard error has only its name: how to go on is said here.
+std::string interruption_text(const record::FailureFigures& failure, const Console& console) {
+  return "\n" + console.styled("Interrupted", Tone::warning) + "\n  " + failure.message + "\n";
+}
+
 std::string failure_text(const RunRecord& record, bool message_was_said, const Console& console) {
   if (!record.failure) return "";
   const record::FailureFigures& failure = *record.failure;
+  if (failure.kind == "interrupted") return interruption_text(failure, console);
   const std::string who = failure.rank < 0 ? "" : fmt::format("rank {}, ", failure.rank);
   const std::string what = message_was_said ? "its message is on standard error" : failure.message;
   return "\n" + console.styled("Failure", Tone::bad) +

@@ -23,6 +23,12 @@ void print(const TrainOptions& options, const std::filesystem::path& stored, con
   }
 }
 
+// Where the summary, which says how to go on, is not printed.
+void say_interruption(const TrainOptions& options, const record::RunRecord& record, const Console& console) {
+  if (options.json && record.failure && record.failure->kind == "interrupted")
+    console.note(record.failure->message + "\n");
+}
+
 // A run that has failed has said its error, which may well be this one: a store that filled up.
 void say_trouble(const std::string& trouble, const lab::RunOutcome& outcome) {
   if (outcome.result.exit_code == 0) throw base::StoreError(trouble);
@@ -35,6 +41,7 @@ int conclude_training(const TrainOptions& options, const lab::RunDirectory& run,
                       const lab::RunOutcome& outcome, const Console& console) {
   const lab::ConcludedRun concluded = lab::conclude_run(run, outcome, nlohmann::json(run_machine()));
   print(options, concluded.trouble.empty() ? run.path() : std::filesystem::path(), concluded.record, console);
+  say_interruption(options, concluded.record, console);
   if (!concluded.trouble.empty()) say_trouble(concluded.trouble, outcome);
   if (outcome.result.exit_code == 0 && concluded.record.status != "finished")
     throw base::StoreError(

@@ -84,7 +84,9 @@ class Attempts {
         Kind::timed_out,
         fmt::format(
             "rank {} could not reach the run's server at {}: {}. Likely cause: rank 0 or the launcher "
-            "is not running, or MASTER_ADDR and MASTER_PORT differ between ranks",
+            "is not running, or MASTER_ADDR and MASTER_PORT differ between ranks. Next step: start all "
+            "ranks, "
+            "with the same address and port, within the time that --join-timeout gives them",
             options_.rank, where(), why_));
   }
 
