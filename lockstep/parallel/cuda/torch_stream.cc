@@ -15,6 +15,7 @@ void use_torch_device(int device) {
 }
 
 void limit_torch_memory(int device, double share) {
+  c10::cuda::CUDACachingAllocator::init(c10::cuda::device_count());  // before, it knows no device
   c10::cuda::CUDACachingAllocator::setMemoryFraction(share, static_cast<c10::DeviceIndex>(device));
 }
 
