@@ -1,5 +1,6 @@
-// A backend in a shared object of ours, opened when it is first asked for, with local symbols: pip's libtorch
-// contains a gloo of its own, and two in one process corrupt each other.
+// A backend in a shared object of ours, opened when it is first asked for, with local symbols: the libraries
+// it brings are nobody else's business. The other way round that does not hold: pip's libtorch contains a
+// gloo of its own, and two in one process corrupt each other, so that backend gloo is refused there.
 #pragma once
 
 #include <filesystem>
