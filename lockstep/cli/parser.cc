@@ -66,10 +66,13 @@ std::vector<std::string> names_of(const Commands& commands) {
 
 [[noreturn]] void refuse_flag(const Level& level, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
+  const std::vector<std::string> known = all_spellings(level);
+  if (name != word && std::find(known.begin(), known.end(), name) != known.end())
+    throw base::UsageError(fmt::format("{} takes no value.{}", name, where_to_look(level)));
   const std::string owner =
       level.command == nullptr ? "lockstep" : "lockstep " + std::string(level.command->name());
-  throw base::UsageError(fmt::format("{} has no flag '{}'.{}{}", owner, name,
-                                     base::suggestion(name, all_spellings(level)), where_to_look(level)));
+  throw base::UsageError(fmt::format("{} has no flag '{}'.{}{}", owner, name, base::suggestion(name, known),
+                                     where_to_look(level)));
 }
 
 [[noreturn]] void refuse_command(const std::string& word, const Commands& commands) {
@@ -94,7 +97,14 @@ std::string longest_spelling(const Flag& flag) {
   return spellings(flag).back();
 }
 
+// As a script's unset variable leaves it behind: "$FILE".
+void refuse_empty_argument(const Flag& flag) {
+  throw base::UsageError(
+      fmt::format("an argument is empty. What may stand there: {}.", base::trim(flag.value)));
+}
+
 void apply(const Collected& collected, const std::string& text) {
+  if (collected.flag.is_positional() && text.empty()) refuse_empty_argument(collected.flag);
   try {
     collected.flag.set(text);
   } catch (const base::UsageError& error) {

@@ -19,6 +19,8 @@ Number parse_number(const std::string& typed, const char* what) {
   Number value{};
   const char* end = typed.data() + typed.size();
   const auto [rest, error] = std::from_chars(typed.data(), end, value);
+  if (error == std::errc::result_out_of_range && rest == end)
+    throw base::UsageError(fmt::format("'{}' is too large or too small to be held.", typed));
   if (error != std::errc() || rest != end)
     throw base::UsageError(fmt::format("'{}' is not {}.", typed, what));
   return value;

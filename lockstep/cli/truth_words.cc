@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 
 namespace lockstep::cli {
@@ -10,6 +11,13 @@ namespace {
 bool is_truth_word(const std::string& word) {
   constexpr std::array kWords = {"true", "false", "on", "off", "yes", "no", "1", "0"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+// A word that is meant for somebody else: a flag, or a spec file, which is there or looks like a file's name.
+bool is_flag_or_file(const std::string& word) {
+  if (word.starts_with('-') || word.find_first_of("./") != std::string::npos) return true;
+  std::error_code ignored;
+  return std::filesystem::exists(word, ignored);
 }
 
 std::set<std::string> truth_flags(const std::vector<Flag>& flags) {
@@ -41,7 +49,8 @@ std::vector<std::string> with_truth_values(const std::vector<std::string>& argum
     if (const std::string name = denied(argument, names); !name.empty()) {
       result.push_back(name + "=false");
     } else if (names.contains(argument)) {
-      const bool told = i + 1 < arguments.size() && is_truth_word(arguments[i + 1]);
+      const bool told =
+          i + 1 < arguments.size() && (is_truth_word(arguments[i + 1]) || !is_flag_or_file(arguments[i + 1]));
       result.push_back(argument + "=" + (told ? arguments[++i] : "true"));
     } else {
       result.push_back(argument);

@@ -45,7 +45,24 @@ std::vector<Place> places_of(const record::DataEntry& set, const std::optional<f
   return places;
 }
 
+namespace {
+
+// A place that the user named and that has the set's directory is where the set is meant to be read from:
+// passing it over would train on other files than the ones asked for.
+void require_whole(const record::DataEntry& set, const std::optional<fs::path>& data_dir) {
+  if (!data_dir || !fs::is_directory(*data_dir / set.directory)) return;
+  const fs::path file = *data_dir / set.directory / first_file(set);
+  if (exists_maybe_gzip(file)) return;
+  throw base::DataError(fmt::format(
+      "{} is missing, and so is {}.gz: data_dir has a directory for data set '{}', and it is not whole. To "
+      "get it: {}. To read it from another place, name that one or leave --data-dir out.",
+      file.string(), file.filename().string(), set.name, set.how_to_get));
+}
+
+}  // namespace
+
 fs::path find_set(const record::DataEntry& set, const std::optional<fs::path>& data_dir) {
+  require_whole(set, data_dir);
   std::string looked;
   for (const Place& place : places_of(set, data_dir)) {
     if (place.found) return place.directory;

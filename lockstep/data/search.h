@@ -20,7 +20,8 @@ struct Place {
 std::vector<Place> places_of(const record::DataEntry& set,
                              const std::optional<std::filesystem::path>& data_dir);
 
-// The set's directory. Throws DataError that lists every place and says how to get the set.
+// The set's directory. Throws DataError that lists every place and says how to get the set, or names the file
+// that is missing where `data_dir` has the set's directory and not the set.
 std::filesystem::path find_set(const record::DataEntry& set,
                                const std::optional<std::filesystem::path>& data_dir);
 

@@ -110,16 +110,19 @@ std::optional<double> ComparedFigure::worse() const {
   return figure->better == Better::lower ? *change : -*change;
 }
 
+std::optional<bool> ComparedFigure::differs() const {
+  const std::optional<bool> significant = difference.significant();
+  return significant || figure->unit != "B" ? significant : std::optional(difference.difference != 0);
+}
+
 bool ComparedFigure::misses(double threshold) const {
   const std::optional<double> by = worse();
-  if (!by || *by <= threshold) return false;
-  // Of single runs nobody knows the noise; bytes have none.
-  return difference.significant().value_or(figure->unit == "B");
+  return by && *by > threshold && differs().value_or(false);
 }
 
 bool ComparedFigure::undecided(double threshold) const {
   const std::optional<double> by = worse();
-  return by && *by > threshold && !difference.significant() && !misses(threshold);
+  return by && *by > threshold && !differs();
 }
 
 std::vector<ComparedCell> compare(std::span<const record::RunRecord> a, std::span<const record::RunRecord> b,

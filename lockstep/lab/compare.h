@@ -21,7 +21,10 @@ struct ComparedFigure {
   std::optional<double> relative() const;  // difference over A; nothing where A is 0
   // By how much B is worse than A, relative; negative: better. Nothing where neither way is better.
   std::optional<double> worse() const;
-  // Worse by more than this share, and by more than the noise. Bytes have no noise.
+  // Whether there is a difference beyond the noise; nothing where nobody knows the noise, of single runs.
+  // Bytes have none.
+  std::optional<bool> differs() const;
+  // Worse by more than this share, and by more than the noise.
   bool misses(double threshold) const;
   // Worse by more than this share, but by one run on each side, so that nobody knows the noise.
   bool undecided(double threshold) const;

@@ -59,12 +59,19 @@ void require_choice(const StudyPlan& plan, const StudyOptions& options, const Ea
       plan.study.id(), base::counted(std::ssize(earlier.of_this_version), "run"), options.store.string()));
 }
 
-// Takes over what has ended; what has not, or is to be done anew, leaves the store.
-void take_over(StudyState& state, StudyOutcome& outcome, const StudyOptions& options,
-               const EarlierRuns& earlier) {
-  outcome.of_other_versions = earlier.of_other_versions;
+// All that the study left here, whatever version of it: a report must not meet any of them again.
+void remove_all(StudyOutcome& outcome, const EarlierRuns& earlier) {
+  for (const EarlierRun& run : earlier.of_this_version) run.directory.remove();
+  for (const RunDirectory& run : earlier.of_other_versions) run.remove();
+  outcome.removed =
+      static_cast<int>(std::ssize(earlier.of_this_version) + std::ssize(earlier.of_other_versions));
+}
+
+// Takes over what has ended; what has not leaves the store.
+void take_over(StudyState& state, StudyOutcome& outcome, const EarlierRuns& earlier) {
+  outcome.of_other_versions = static_cast<int>(std::ssize(earlier.of_other_versions));
   for (const EarlierRun& run : earlier.of_this_version) {
-    if (options.fresh || !is_answer(run)) {
+    if (!is_answer(run)) {
       run.directory.remove();
       continue;
     }
@@ -82,7 +89,11 @@ class Sitting {
     const StudyLock lock(options_.store, plan_.study.id());
     const EarlierRuns earlier = earlier_runs(options_.store, plan_);
     require_choice(plan_, options_, earlier);
-    take_over(state_, outcome_, options_, earlier);
+    if (options_.fresh) {
+      remove_all(outcome_, earlier);
+    } else {
+      take_over(state_, outcome_, earlier);
+    }
     keep_study(options_.store, plan_, state_);
     if (watcher_.on_begin) watcher_.on_begin(state_);
     run_cells();

@@ -24,7 +24,7 @@ struct StudyWatcher {
 struct StudyOptions {
   std::filesystem::path store;
   bool resume = false;  // go on with earlier runs of this version; they are refused otherwise
-  bool fresh = false;   // remove them first
+  bool fresh = false;   // remove them first, and those of other versions of the study
   std::optional<base::Nanoseconds> budget;  // over the study's own
   nlohmann::json machine;                   // the launcher's, for the records
 };
@@ -36,6 +36,7 @@ struct StudyOutcome {
   int runs = 0;       // that this sitting made
   int kept = 0;       // that earlier sittings had made
   int of_other_versions = 0;
+  int removed = 0;             // of earlier runs, to begin anew
   std::vector<CellEnd> cells;  // how each ended, in the plan's order
   std::vector<int> repeats;    // how many runs each has
 };

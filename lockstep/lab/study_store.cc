@@ -160,7 +160,7 @@ EarlierRuns earlier_runs(const fs::path& store, const StudyPlan& plan) {
                                    [&](const PlannedCell& planned) { return planned.cell.name == run.cell; });
     const int repeat = static_cast<int>(run.repeat);
     if (cell == plan.cells.end() || cell->cell.hash_of(repeat) != record::spec_hash(directory.spec())) {
-      ++earlier.of_other_versions;
+      earlier.of_other_versions.push_back(directory);
       continue;
     }
     std::optional<record::RunRecord> record;

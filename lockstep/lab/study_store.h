@@ -59,7 +59,7 @@ struct EarlierRun {
 };
 struct EarlierRuns {
   std::vector<EarlierRun> of_this_version;
-  int of_other_versions = 0;
+  std::vector<RunDirectory> of_other_versions;
 };
 // To be called with the study's lock held.
 EarlierRuns earlier_runs(const std::filesystem::path& store, const StudyPlan& plan);

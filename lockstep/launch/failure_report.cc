@@ -17,6 +17,12 @@ std::string collateral_line(const std::vector<int>& ranks) {
   return fmt::format("ranks {} were ended because of it", fmt::join(ranks, ", "));
 }
 
+// A reader who looks for lines must not think that they were lost.
+std::string silence_line(const FailureFacts& facts) {
+  const std::string line = fmt::format("rank {} wrote nothing", facts.rank);
+  return facts.log_directory.empty() ? line + ", nor did any other rank: there are no logs" : line;
+}
+
 std::string closing_line(const FailureFacts& facts) {
   const std::string logs =
       facts.log_directory.empty() ? std::string() : "the ranks' logs are in " + facts.log_directory.string();
@@ -28,7 +34,9 @@ std::string closing_line(const FailureFacts& facts) {
 
 std::vector<std::string> failure_report(const FailureFacts& facts) {
   std::vector<std::string> report = {"error: " + facts.message};
-  if (!facts.last_lines.empty()) report.push_back(fmt::format("the last lines of rank {}:", facts.rank));
+  if (facts.rank >= 0)
+    report.push_back(facts.last_lines.empty() ? silence_line(facts)
+                                              : fmt::format("the last lines of rank {}:", facts.rank));
   for (const std::string& line : facts.last_lines) report.push_back("    " + line);
   if (const std::string closing = closing_line(facts); !closing.empty()) report.push_back(closing);
   return report;

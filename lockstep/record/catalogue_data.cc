@@ -114,7 +114,7 @@ constexpr std::array<DataEntry, 9> kSets = {{
      kOne,
      "flip",
      "",
-     "patches of gratings, edges and blobs, to be denoised; needs no file",
+     "patches of gratings, discs and edges, to be denoised; needs no file",
      "nothing to get: it is drawn from a seed"},
 }};
 

@@ -23,8 +23,10 @@ std::optional<double> parse_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   double value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = result.ec == std::errc() && result.ptr == text.data() + text.size();
-  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+  if (result.ptr != text.data() + text.size()) return std::nullopt;
+  if (result.ec == std::errc::result_out_of_range)
+    throw BadValue{"it is out of range: numbers go from about 1e-308 to 1e308, and 0."};
+  return result.ec == std::errc() && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 Json number_from(const Json& value) {

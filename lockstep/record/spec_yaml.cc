@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
 #include "lockstep/record/spec_fields.h"
 #include "lockstep/record/yaml_document.h"
 
@@ -55,6 +56,11 @@ RunSpec read_spec_file(const std::filesystem::path& file) {
     throw base::ConfigError(
         fmt::format("the spec file '{}' cannot be read: {}.", file.string(), base::errno_text()));
   }
+  // As `... > run.yaml` leaves it behind when the command before it failed.
+  if (base::trim(text.str()).empty())
+    throw base::ConfigError(fmt::format(
+        "the spec file '{}' is empty. Write fields into it, as in 'model: lenet5', or leave it out.",
+        file.string()));
   if (file.extension() != ".json") return spec_from_yaml(text.str(), file.string());
   try {
     return spec_from_json(Json::parse(text.str()), file.string());

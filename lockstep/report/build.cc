@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "lockstep/base/counted.h"
@@ -25,12 +26,28 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// "minutes-2", as files are named: the second chart of that name.
+struct NumberedChart {
+  std::string name;
+  std::size_t number = 0;
+};
+
+std::optional<NumberedChart> numbered_chart(const std::string& text) {
+  const std::size_t dash = text.rfind('-');
+  if (dash == std::string::npos) return std::nullopt;
+  const std::string name = text.substr(0, dash), digits = text.substr(dash + 1);
+  const bool number =
+      !digits.empty() && digits.size() < 4 && digits.find_first_not_of("0123456789") == std::string::npos;
+  if (!number || !contains(chart_names(), name)) return std::nullopt;
+  return NumberedChart{name, static_cast<std::size_t>(std::stoul(digits))};
+}
+
 void check_names(const std::vector<std::string>& only) {
   std::vector<std::string> known = table_names();
   for (const std::string& name : chart_names())
     if (!contains(known, name)) known.push_back(name);
   for (const std::string& name : only)
-    if (!contains(known, name))
+    if (!contains(known, name) && !numbered_chart(name))
       throw base::UsageError(fmt::format("there is no table or chart '{}'.{} There are: {}.", name,
                                          base::suggestion(name, known), base::join(known, ", ")));
 }
@@ -50,16 +67,50 @@ std::vector<std::string> wanted_charts(const lab::Study* study) {
   return study == nullptr || study->charts.empty() ? chart_names() : study->charts;
 }
 
-void add_views(Report& report, const Subject& subject, const BuildOptions& options) {
-  const auto chosen = [&](const std::string& name) {
-    return options.only.empty() || contains(options.only, name);
-  };
-  for (const std::string& name : options.only.empty() ? wanted_tables(subject.study) : table_names())
-    if (chosen(name))
+// Whether a view is shown: all are where none was chosen, else those that were named.
+bool is_chosen(const std::vector<std::string>& only, const std::string& name) {
+  return only.empty() || contains(only, name);
+}
+
+std::set<std::size_t> chosen_numbers(const std::vector<std::string>& only, const std::string& name) {
+  std::set<std::size_t> numbers;
+  for (const std::string& text : only)
+    if (const auto wanted = numbered_chart(text); wanted && wanted->name == name)
+      numbers.insert(wanted->number);
+  return numbers;
+}
+
+void require_numbers(const std::set<std::size_t>& numbers, const std::string& name, std::size_t count) {
+  for (const std::size_t number : numbers)
+    if (number == 0 || number > count)
+      throw base::UsageError(fmt::format("there is no chart '{}-{}': these records give {} of that name.",
+                                         name, number, base::counted(count, "chart")));
+}
+
+// Charts of which only some are shown agree with the others of their name all the same.
+void add_charts(Report& report, const Subject& subject, const std::vector<std::string>& only) {
+  Charts charts;
+  std::vector<bool> shown;
+  for (const std::string& name : only.empty() ? wanted_charts(subject.study) : chart_names()) {
+    const bool all = is_chosen(only, name);
+    const std::set<std::size_t> numbers = chosen_numbers(only, name);
+    if (!all && numbers.empty()) continue;
+    Charts made = make_charts(name, subject);
+    require_numbers(numbers, name, made.size());
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      charts.push_back(std::move(made[i]));
+      shown.push_back(all || numbers.contains(i + 1));
+    }
+  }
+  agree_styles(charts);
+  for (std::size_t i = 0; i < charts.size(); ++i)
+    if (shown[i]) report.charts.push_back(std::move(charts[i]));
+}
+
+void add_tables(Report& report, const Subject& subject, const std::vector<std::string>& only) {
+  for (const std::string& name : only.empty() ? wanted_tables(subject.study) : table_names())
+    if (is_chosen(only, name))
       if (auto table = make_table(name, subject)) report.tables.push_back(std::move(*table));
-  for (const std::string& name : options.only.empty() ? wanted_charts(subject.study) : chart_names())
-    if (chosen(name))
-      for (Chart& chart : make_charts(name, subject)) report.charts.push_back(std::move(chart));
 }
 
 std::string title_of(const lab::Study* study, const std::vector<RunRecord>& records) {
@@ -125,7 +176,8 @@ Report build_report(Source source, const BuildOptions& options) {
   report.warnings.insert(report.warnings.end(), grid.warnings.begin(), grid.warnings.end());
   const Subject subject{grid, study};
   report.words = words_of(subject);
-  add_views(report, subject, options);
+  add_tables(report, subject, options.only);
+  add_charts(report, subject, options.only);
   return report;
 }
 

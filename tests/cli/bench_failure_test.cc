@@ -126,8 +126,10 @@ TEST_P(BenchFailure, a_killed_rank_ends_the_run_within_two_seconds_and_is_named)
     EXPECT_TRUE(ending.in_time) << said;
     EXPECT_EQ(ending.exit_code, 1);
     EXPECT_EQ(count_of("error: ", said), 1) << said;
-    EXPECT_THAT(said, AllOf(HasSubstr("error: rank " + std::to_string(victim) + " was killed"),
-                            ContainsRegex(kAnOperation)));
+    EXPECT_THAT(said,
+                AllOf(HasSubstr("error: rank " + std::to_string(victim) + " was killed"),
+                      ContainsRegex(kAnOperation), HasSubstr("the ranks' logs are in "),
+                      HasSubstr(victim == 0 ? "the last lines of rank 0:\n" : "rank 1 wrote nothing\n")));
     EXPECT_EQ(program_->output(), "");
     expect_nothing_left();
     fs::remove_all(habitat_.path() / "program");

@@ -57,7 +57,10 @@ TEST_F(StudyRun, resume_never_runs_again_what_has_ended_and_asks_before_it_mixes
   const ProgramRun changed = study("--resume --set steps=4");
   EXPECT_THAT(changed.out,
               AllOf(HasSubstr("4 runs now, 0 from earlier"), HasSubstr("4 runs of other versions")));
-  EXPECT_THAT(study("--fresh").out, HasSubstr("4 runs now"));
+  const ProgramRun fresh = study("--fresh");
+  EXPECT_THAT(fresh.out, AllOf(HasSubstr("4 runs now"), HasSubstr("8 earlier runs removed"),
+                               Not(HasSubstr("other versions"))));
+  EXPECT_THAT(runs(), SizeIs(4));
 }
 
 TEST_F(StudyRun, failed_runs_do_not_end_a_study_and_are_tried_again) {

@@ -80,7 +80,7 @@ TEST_F(TrainRun, workers_that_share_cores_are_said_to) {
 TEST_F(TrainRun, a_killed_rank_is_told_by_the_launcher) {
   const ProgramRun run = train("--workers 2", "crash");
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.err, HasSubstr("rank 1 was killed by signal 9"));
+  EXPECT_THAT(run.err, AllOf(HasSubstr("rank 1 was killed by signal 9"), HasSubstr("rank 1 wrote nothing")));
   EXPECT_EQ(kept_record()["status"], "failed");
   EXPECT_EQ(kept_record()["failure"]["kind"], "killed");
 }

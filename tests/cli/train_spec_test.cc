@@ -44,6 +44,27 @@ TEST_F(TrainSpec, flags_override_the_file_and_set_overrides_both) {
   EXPECT_EQ(spec["model_options"]["width"], 8);
 }
 
+TEST_F(TrainSpec, either_way_of_giving_the_batch_replaces_what_the_file_has_of_both) {
+  const std::string per_worker = file("per_worker.yaml", "workers: 2\nbatch_size: 32\n");
+  const std::string global = file("global.yaml", "workers: 2\nglobal_batch: 32\n");
+  EXPECT_EQ(planned(per_worker + " --global-batch 128")["batch"]["global"], 128);
+  EXPECT_EQ(planned(global + " --batch-size 8")["batch"]["per_worker"], 8);
+  EXPECT_EQ(planned(global + " --batch-size 8 --set global_batch=20")["batch"]["global"], 20);
+  EXPECT_EQ(planned(global + " --seed 2")["batch"]["global"], 32);
+  const std::string both = file("both.yaml", "batch_size: 8\nglobal_batch: 32\n");
+  EXPECT_EQ(run_lockstep("train --dry-run " + both).exit_code, 3);
+  EXPECT_EQ(run_lockstep("train --dry-run --batch-size 8 --global-batch 32").exit_code, 3);
+}
+
+TEST_F(TrainSpec, an_empty_name_and_an_empty_file_are_refused) {
+  const ProgramRun nameless = run_lockstep("train '' --dry-run");
+  EXPECT_EQ(nameless.exit_code, 2);
+  EXPECT_THAT(nameless.err, HasSubstr("an argument is empty"));
+  const ProgramRun empty = run_lockstep("train --dry-run " + file("empty.yaml", "\n"));
+  EXPECT_EQ(empty.exit_code, 3);
+  EXPECT_THAT(empty.err, HasSubstr("empty.yaml' is empty"));
+}
+
 TEST_F(TrainSpec, true_and_false_may_be_said_in_every_way) {
   EXPECT_EQ(planned("")["spec"]["measure"], true);
   EXPECT_EQ(planned("--no-measure")["spec"]["measure"], false);
@@ -75,6 +96,9 @@ TEST_F(TrainSpec, mistakes_on_the_line_exit_with_2_and_a_suggestion) {
       {"--workers 2.5", "whole number"},
       {"--batch-size", "needs a value"},
       {"--measure=perhaps", "true or false"},
+      {"--measure perhaps", "true or false"},
+      {"--no-measure=false", "--no-measure takes no value"},
+      {"--learning-rate 1e-400", "out of range"},
       {"--device-memory many", "512MiB"},
       {"--progress loud", "none of auto, bar, lines, none"},
   };
@@ -110,6 +134,15 @@ TEST_F(TrainSpec, cuda_without_a_gpu_is_exit_4_with_the_reason) {
   const ProgramRun run = run_lockstep("train --dry-run --device cuda");
   EXPECT_EQ(run.exit_code, 4);
   EXPECT_THAT(run.err, HasSubstr("device cuda cannot be used here"));
+}
+
+TEST_F(TrainSpec, a_backend_of_gpus_without_a_gpu_is_exit_4_unless_cores_were_asked_for) {
+  if (run_shell("ls /dev/nvidia0").exit_code == 0) GTEST_SKIP() << "there is a GPU here";
+  const ProgramRun run = train("--backend nccl --workers 2");
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("backend nccl cannot be used here"), HasSubstr("needs GPUs")));
+  EXPECT_EQ(train("--backend nccl --workers 2 --device cpu").exit_code, 3);
+  EXPECT_EQ(train("--backend nccl --strategy dp --workers 2").exit_code, 3);
 }
 
 TEST_F(TrainSpec, the_help_lists_every_field_under_its_heading) {

@@ -18,9 +18,11 @@ TEST(TruthWords, a_bare_flag_is_true_and_its_denial_false) {
   EXPECT_THAT(told({"--no-measure", "run.yaml"}), ElementsAre("--measure=false", "run.yaml"));
 }
 
-TEST(TruthWords, a_word_of_truth_after_the_flag_is_its_value_and_any_other_word_is_not) {
+TEST(TruthWords, a_word_after_the_flag_is_its_value_unless_it_is_a_flag_or_a_file) {
   EXPECT_THAT(told({"--measure", "off"}), ElementsAre("--measure=off"));
   EXPECT_THAT(told({"--measure", "run.yaml"}), ElementsAre("--measure=true", "run.yaml"));
+  EXPECT_THAT(told({"--measure", "maybe"}), ElementsAre("--measure=maybe"));
+  EXPECT_THAT(told({"--measure", "--model", "x"}), ElementsAre("--measure=true", "--model", "x"));
   EXPECT_THAT(told({"--model", "no"}), ElementsAre("--model", "no"));
 }
 

@@ -54,6 +54,15 @@ TEST(Search, looks_in_the_stated_order_and_takes_the_first_that_has_the_set) {
   EXPECT_EQ(download_directory(given.path()), given.path());
 }
 
+TEST(Search, refuses_a_given_directory_that_has_the_set_without_its_files) {
+  const TemporaryDirectory given, variable;
+  const Variable data("LOCKSTEP_DATA", variable.path().string());
+  write_text(variable / "mnist/train-images-idx3-ubyte", "x");
+  write_text(given / "mnist/train-labels-idx1-ubyte", "x");
+  EXPECT_THAT(data_complaint([&] { find_set(mnist(), given.path()); }),
+              HasSubstr((given / "mnist/train-images-idx3-ubyte").string() + " is missing"));
+}
+
 TEST(Search, lists_every_place_and_the_next_step_when_a_set_is_nowhere) {
   const TemporaryDirectory empty;
   const Variable data("LOCKSTEP_DATA", empty.path().string());

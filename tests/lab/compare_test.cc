@@ -55,7 +55,10 @@ TEST(Compare, bytes_have_no_noise) {
     one[0].memory.emplace().peak_bytes = bytes;
     return one;
   };
-  EXPECT_TRUE(compare(with_peak(100), with_peak(120), {"peak_bytes"}).at(0).figures.at(0).misses(0.05));
+  const ComparedFigure more = compare(with_peak(100), with_peak(120), {"peak_bytes"}).at(0).figures.at(0);
+  EXPECT_TRUE(more.misses(0.05));
+  EXPECT_EQ(more.differs(), true);
+  EXPECT_EQ(compare(with_peak(100), with_peak(100), {"peak_bytes"}).at(0).figures.at(0).differs(), false);
 }
 
 TEST(Compare, an_interval_ends_where_nothing_would_be_left) {

@@ -21,6 +21,18 @@ TEST(FailureReport, names_cause_last_lines_collateral_and_logs) {
                   "ranks 0, 2 were ended because of it; the ranks' logs are in some/logs"));
 }
 
+TEST(FailureReport, says_that_the_rank_wrote_nothing_and_where_the_others_logs_are) {
+  FailureFacts facts;
+  facts.message = "rank 1 was killed by signal 9 (SIGKILL)";
+  facts.rank = 1;
+  EXPECT_THAT(failure_report(facts),
+              ElementsAre("error: rank 1 was killed by signal 9 (SIGKILL)",
+                          "rank 1 wrote nothing, nor did any other rank: there are no logs"));
+  facts.log_directory = "some/logs";
+  EXPECT_THAT(failure_report(facts), ElementsAre("error: rank 1 was killed by signal 9 (SIGKILL)",
+                                                 "rank 1 wrote nothing", "the ranks' logs are in some/logs"));
+}
+
 TEST(FailureReport, says_only_what_there_is_to_say) {
   FailureFacts facts;
   facts.message = "it failed";

@@ -150,6 +150,34 @@ TEST(Charts, PartsAreDividedByTheFirstAxisWithOneColourAndOneUnit) {
   for (const auto& [name, all] : classes) EXPECT_EQ(all.size(), 1U) << name;
 }
 
+TEST(Charts, ASeriesKeepsItsStyleInAllChartsOfAReport) {
+  std::vector<record::RunRecord> records;
+  for (const char* strategy : {"ddp", "horovod", "localsgd"})
+    for (const int workers : {1, 2}) records.push_back(made_run({.workers = workers, .strategy = strategy}));
+  // The first has nothing for the charts of validation, so that the others come earlier there.
+  for (record::EpochFigures& epoch : records.front().epochs) epoch.val_loss.reset();
+  std::map<std::string, std::set<std::size_t>> styles;
+  for (const Chart& chart : report_of(records).charts) {
+    std::set<std::size_t> beside;
+    for (std::size_t i = 0; i < chart.series.size(); ++i) {
+      if (chart.series[i].reference) continue;
+      styles[chart.series[i].name].insert(style_of(chart, i));
+      EXPECT_TRUE(beside.insert(style_of(chart, i)).second) << chart.title << ": " << chart.series[i].name;
+    }
+  }
+  for (const auto& [name, all] : styles) EXPECT_EQ(all.size(), 1U) << name;
+}
+
+TEST(Charts, OneOfSeveralOfANameIsChosenByItsNumber) {
+  const std::vector<record::RunRecord> records = {made_run({}), made_run({.workers = 2})};
+  const Report both = report_of(records, nullptr, {"loss-by-epoch"});
+  ASSERT_EQ(both.charts.size(), 2U);
+  const Report second = report_of(records, nullptr, {"loss-by-epoch-2"});
+  ASSERT_EQ(second.charts.size(), 1U);
+  EXPECT_EQ(second.charts[0].title, both.charts[1].title);
+  EXPECT_THROW((void)report_of(records, nullptr, {"loss-by-epoch-3"}), base::UsageError);
+}
+
 TEST(Charts, ALegendShowsTheShapeOfItsSeries) {
   const Grid grid = make_grid(
       nullptr, {}, {made_run({}), made_run({.workers = 2}), made_run({.workers = 2, .strategy = "dp"})});

@@ -44,11 +44,15 @@ TEST(FirstLine, SaysThatNothingWasCutOnlyWhereEveryPlannedRunEndedWell) {
   EXPECT_EQ(report_of(records, &study).first_line, "Unfinished: 1 of 12 planned runs ended well.");
 }
 
-TEST(FirstLine, CountsRunsThatFailedOrWereInterrupted) {
+TEST(FirstLine, CountsRunsThatFailedApartFromThoseInterrupted) {
   const lab::Study study = twice_study();
   std::vector<record::RunRecord> records = runs_of(study, 2);
   records.back().status = "interrupted";
-  EXPECT_EQ(report_of(records, &study).first_line, "Unfinished: 11 of 12 planned runs ended well, 1 failed.");
+  EXPECT_EQ(report_of(records, &study).first_line,
+            "Unfinished: 11 of 12 planned runs ended well, 1 was interrupted.");
+  records[records.size() - 2].status = "failed";
+  EXPECT_EQ(report_of(records, &study).first_line,
+            "Unfinished: 10 of 12 planned runs ended well, 1 failed, 1 was interrupted.");
 }
 
 TEST(FirstLine, SaysSoOfAQuickVariantToo) {

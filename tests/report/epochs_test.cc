@@ -9,6 +9,7 @@
 namespace lockstep::report {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -64,6 +65,10 @@ TEST(Epochs, AComparisonSaysThatEpochsWereNotFinishedOrNotEquallyMany) {
   EXPECT_THAT(told({made_run({.workers = 2, .losses = {0.9}}),
                     made_run({.workers = 2, .strategy = "localsgd", .losses = {0.9, 0.5}})}),
               HasSubstr("Final training loss (after 1 to 2 epochs)"));
+  EXPECT_THAT(told({stopped({.workers = 2, .losses = {2.2}}),
+                    stopped({.workers = 2, .strategy = "localsgd", .losses = {2.2, 1.5, 1.4}})}),
+              AllOf(HasSubstr("Final training loss (after a part of an epoch to 2 epochs)"),
+                    HasSubstr("better with localsgd, though not after equally many epochs")));
   EXPECT_THAT(told({made_run({.workers = 2}), made_run({.workers = 2, .strategy = "localsgd"})}),
               Not(HasSubstr("epochs)")));
 }
@@ -101,6 +106,16 @@ TEST(Epochs, AFewStepsOfTheFirstOneHaveHardlyBegunToLearn) {
       HasSubstr("has hardly begun to learn after 120 steps: its loss of 2.282 is near that of guessing "
                 "(2.303); its accuracy is 14 %, that of guessing 10 %"));
   EXPECT_THAT(findings(report), Not(Contains("did-not-learn")));
+}
+
+TEST(Epochs, ACellThatLearntNothingIsNotCalledBetter) {
+  std::vector<record::RunRecord> records = {made_run({.losses = {2.4, 2.34}}),
+                                            made_run({.batch = 64, .losses = {2.4, 2.29}})};
+  const auto told = [&] { return text_of_finding(report_of(records), "axis-batch_size-train_loss"); };
+  for (record::RunRecord& run : records) run.epochs.back().val_accuracy = 0.1;
+  EXPECT_THAT(told(), AllOf(Not(HasSubstr("better")), HasSubstr("no verdict (nothing learnt)")));
+  records.back().epochs.back().val_accuracy = 0.2;
+  EXPECT_THAT(told(), HasSubstr("better with batch 64 per worker"));
 }
 
 TEST(Epochs, AnAccuracyAboveGuessingIsSomethingLearnt) {

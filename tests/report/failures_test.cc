@@ -54,6 +54,14 @@ TEST(Failures, AnswerTheQuestionThatTheyLeaveOpen) {
             "With 2 workers no run finished (peer lost: rank 1 is gone).");
 }
 
+TEST(Failures, ThatAreInterruptionsAreCalledSoOnce) {
+  record::RunRecord run = failed({.workers = 2}, "interrupted after step 94; a checkpoint is in DIR.");
+  run.status = "interrupted";
+  run.failure->kind = "interrupted";
+  EXPECT_THAT(text_of_finding(report_of({made_run({}), run}), "failed"),
+              HasSubstr("no run finished (interrupted after step 94"));
+}
+
 TEST(Failures, AreNamedWhereNothingElseCanBeSaid) {
   const lab::Study study = two_workers("Which bytes are sent on the wire?");
   std::vector<record::RunRecord> records = half_failed(study);

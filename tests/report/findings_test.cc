@@ -250,7 +250,21 @@ TEST(Words, DpIsNotHeldAgainstARing) {
   EXPECT_THAT(findings(report_of({made_run({.workers = 2, .strategy = "dp"})})), Not(Contains("wire")));
   EXPECT_THAT(findings(report_of({made_run({.workers = 2})})), Contains("wire"));
   EXPECT_THAT(text_of_finding(report_of({made_run({.workers = 2})}), "not-only-gradients"),
-              HasSubstr("were moved"));
+              HasSubstr("was moved"));
+}
+
+TEST(Words, WhatNeverWasOnAWireWasNotMoved) {
+  record::RunRecord run = made_run({.workers = 2});
+  const auto told = [&] { return text_of_finding(report_of({run}), "not-only-gradients"); };
+  EXPECT_THAT(told(), AllOf(HasSubstr("metric"), Not(HasSubstr("input"))));
+  for (record::LedgerLine& row : run.ledger)
+    if (row.purpose == "input") row.wire_bytes = 8;
+  EXPECT_THAT(told(), HasSubstr("input"));
+}
+
+TEST(Words, TheCellWhoseWireIsToldIsNamed) {
+  EXPECT_THAT(text_of_finding(report_of({made_run({}), made_run({.workers = 2})}), "wire"),
+              HasSubstr("With 2 workers, a rank sent"));
 }
 
 TEST(Words, ALearningRateThatFollowsIsSaidToFollow) {

@@ -28,7 +28,7 @@ axes:
   rate:
     fixed: {learning_rate_scaling: none}
     linear: {learning_rate_scaling: linear}
-    linear with warm-up: {learning_rate_scaling: linear, warmup_epochs: 3}
+    linear with warm-up: {learning_rate_scaling: linear, warmup_epochs: 1}
 exclude:
   - {workers: 1, rate: [linear, linear with warm-up], why: the rate of one worker is the rate}
 tables: [summary]
@@ -52,7 +52,7 @@ std::vector<record::RunRecord> driving_records() {
     run.own_loss_factor = run.strategy == "localsgd" ? 1.5 : 0;
     run.scaling = cell.at("rate") == "fixed" ? "none" : "linear";
     records.push_back(with_wall(made_run(run), 0.1, 0.5, 2.4, 0.1, 3.1));
-    records.back().spec["warmup_epochs"] = cell.at("rate") == "linear with warm-up" ? 3.0 : 0.0;
+    records.back().spec["warmup_epochs"] = cell.at("rate") == "linear with warm-up" ? 1.0 : 0.0;
     records.back().study = "made-driving";
     records.back().cell = cell.name;
   }
@@ -76,6 +76,26 @@ TEST(Reasons, AdviceNamesTheCellsItIsFor) {
                     Not(HasSubstr("warm-up;"))));
   EXPECT_THAT(text_of_finding(report, "try-learning-rate"),
               HasSubstr("8 workers, linear with warm-up, which warmed up, try a smaller learning rate"));
+}
+
+TEST(Reasons, NoLongerWarmUpIsAdvisedThanTheWholeRun) {
+  const auto told = [](double epochs) {
+    record::RunRecord run = made_run({.workers = 8, .losses = {0.5, 0.9}, .scaling = "linear"});
+    run.spec["warmup_epochs"] = epochs;
+    return text_of_finding(report_of({run}), "try-learning-rate");
+  };
+  EXPECT_THAT(told(1), HasSubstr("a longer warm-up"));
+  EXPECT_THAT(told(2), AllOf(HasSubstr("which warmed up all the time"), Not(HasSubstr("longer"))));
+}
+
+TEST(Reasons, WhatGrewIsLeftOutOfAJobWhoseDifferenceIsNoise) {
+  std::vector<record::RunRecord> records;
+  for (const int workers : {1, 2})
+    for (int repeat = 1; repeat <= 3; ++repeat)
+      records.push_back(with_wall(made_run({.workers = workers, .repeat = repeat}), 0.5 * workers, 0.5,
+                                  2.0 * repeat, 0.25, 3.5 + 2.0 * repeat + 0.1 * workers));
+  EXPECT_THAT(text_of_finding(report_of(std::move(records)), "job-noise"),
+              AllOf(HasSubstr("smaller than the noise."), Not(HasSubstr("What grew"))));
 }
 
 TEST(Reasons, ARunWhoseValidationLossFellDidNotDiverge) {
@@ -116,11 +136,47 @@ TEST(Reasons, AGainBeyondTheBatchesOwnGrowthIsSuspectAndNoReason) {
 }
 
 TEST(Reasons, NoBatchBeyondTheKneeIsAdvised) {
-  EXPECT_THAT(text_of_finding(two_batches(1), "try-batch"), HasSubstr("Try batch 128 or more"));
+  EXPECT_THAT(text_of_finding(two_batches(1), "try-batch"), HasSubstr("Try batch 128 per worker or more"));
   const Report report = two_batches(1, true);
   EXPECT_THAT(text_of_finding(report, "knee"), HasSubstr("The knee is batch 128"));
   EXPECT_THAT(text_of_finding(report, "try-batch"),
-              AllOf(HasSubstr("Try batch 128, the knee"), Not(HasSubstr("or more"))));
+              AllOf(HasSubstr("Try batch 128 per worker, the knee"), Not(HasSubstr("or more"))));
+}
+
+// Two batches of that many times each other's speed, with that much noise.
+Report noisy_batches(double times, double noise) {
+  std::vector<record::RunRecord> records = repeated({}, noise);
+  MadeRun large{.batch = 64};
+  large.speed_factor = times / 2;  // a step of equal length would give twice the samples
+  add(records, repeated(large, noise));
+  return report_of(std::move(records));
+}
+
+TEST(Reasons, AKneeThatNoiseHidesIsNotClaimed) {
+  for (const double times : {0.9, 1.02, 1.3}) {
+    const std::vector<std::string> found = findings(noisy_batches(times, 0.4));
+    EXPECT_THAT(found, Contains("knee-noise")) << times;
+    EXPECT_THAT(found, Not(Contains("knee"))) << times;
+    EXPECT_THAT(found, Not(Contains("no-knee"))) << times;
+  }
+  EXPECT_THAT(findings(noisy_batches(1.02, 0.002)), Contains("knee"));
+  EXPECT_THAT(findings(noisy_batches(1.3, 0.002)), Contains("no-knee"));
+}
+
+TEST(Reasons, ALargerBatchThatLosesIsNotSaidToGain) {
+  EXPECT_THAT(text_of_finding(noisy_batches(1.02, 0.002), "knee"), HasSubstr("gains less than 5.0 %"));
+  EXPECT_THAT(text_of_finding(noisy_batches(0.88, 0.002), "knee"), HasSubstr("is 12 % slower"));
+}
+
+TEST(Reasons, AKneeIsCalledAsTheRowsAre) {
+  std::vector<record::RunRecord> records = {made_run({.workers = 2}), made_run({.workers = 2, .batch = 64})};
+  for (record::RunRecord& record : records) {
+    record.spec["batch_size"] = nullptr;
+    record.spec["global_batch"] = record.batch.global;
+    record.steps.samples_per_second = 1000;
+  }
+  EXPECT_THAT(text_of_finding(report_of(std::move(records)), "knee"),
+              HasSubstr("The knee is global batch 64:"));
 }
 
 TEST(Reasons, AHeavyTailIsNamedWhereMeanAndMedianDisagree) {

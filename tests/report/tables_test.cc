@@ -162,6 +162,22 @@ TEST(Tables, PublishedColumnsStandBesideOursAndSayWhoseTheyAre) {
   EXPECT_EQ(table->columns[2].published_by, "a lab report");
 }
 
+TEST(Tables, OursStandOnceBesideWhatSeveralMachinesPublished) {
+  lab::Study study = published_study();
+  lab::Published other = study.published.front();
+  study.published.front().name = "epoch, T4";
+  other.name = "epoch, DGX";
+  study.published.insert(study.published.begin() + 1, other);
+  const Grid grid = make_grid(&study, {}, published_records());
+  const auto table = make_table("published", {grid, &study});
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->columns[2].key, "published:epoch, T4");
+  EXPECT_EQ(table->columns[3].key, "published:epoch, DGX");
+  EXPECT_EQ(table->columns[4].heading, "ours: epoch");
+  EXPECT_TRUE(at(*table, 0, "ours:epoch"));
+  for (const auto& row : table->rows) EXPECT_EQ(row.size(), table->columns.size());
+}
+
 TEST(Tables, ThePartsOfTheWholeJobMakeItUp) {
   const Grid grid = make_grid(nullptr, {}, {with_wall(made_run({}), std::nullopt, 0.5, 2.0, 0.25, 3.5)});
   const auto table = make_table("minutes", {grid});

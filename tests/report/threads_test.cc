@@ -58,10 +58,24 @@ TEST(Threads, ThatTheHardwareIsTheSameIsSaidBeforeAnythingIsBlamed) {
 }
 
 TEST(Threads, MoreThanThatIdealTellsOfIdleThreadsNotOfCaches) {
-  const Report report = report_of(same_cores(1.3));
+  std::vector<record::RunRecord> records;
+  for (const double noise : {0.99, 1.0, 1.01})
+    for (record::RunRecord record : same_cores(1.3)) {
+      *record.steps.samples_per_second *= noise;
+      record.repeat = static_cast<std::int64_t>(records.size() / 2 + 1);
+      records.push_back(std::move(record));
+    }
+  const Report report = report_of(std::move(records));
   EXPECT_THAT(text_of_finding(report, "threads-idle"),
-              HasSubstr("one worker does not keep its 2 threads busy"));
+              AllOf(HasSubstr("perhaps because one does not keep all of them busy"),
+                    HasSubstr("which was not measured")));
   EXPECT_THAT(findings(report), Not(Contains("suspect-efficiency")));
+}
+
+TEST(Threads, OfSingleRunsBeyondTheIdealNoReasonIsNamed) {
+  const Report report = report_of(same_cores(1.3));
+  EXPECT_THAT(findings(report), Not(Contains("threads-idle")));
+  EXPECT_THAT(text_of_finding(report, "threads-exceeded"), HasSubstr("without repeats it cannot be told"));
 }
 
 TEST(Threads, TableAndChartSayWhichIdealTheyUse) {

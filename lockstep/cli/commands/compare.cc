@@ -45,9 +45,9 @@ Setter percent(std::optional<double>& target) {
 }
 
 std::string verdict(const ComparedFigure& figure) {
-  const std::optional<bool> significant = figure.difference.significant();
-  if (!significant) return figure.difference.difference == 0 ? "the same" : "one run each: cannot tell";
-  if (!*significant) return figure.difference.difference == 0 ? "the same" : "within the noise";
+  const std::optional<bool> differs = figure.differs();
+  if (!differs) return figure.difference.difference == 0 ? "the same" : "one run each: cannot tell";
+  if (!*differs) return figure.difference.difference == 0 ? "the same" : "within the noise";
   const std::optional<double> worse = figure.worse();
   if (!worse) return "differs";
   return *worse > 0 ? "worse" : "better";
@@ -158,7 +158,7 @@ Json figure_json(const ComparedFigure& figure) {
   if (const auto& interval = figure.difference.interval) json["ci95"] = {interval->low, interval->high};
   if (figure.of_steps) json["ci95_of"] = "steps";
   if (const auto relative = figure.relative()) json["relative"] = *relative;
-  if (const auto significant = figure.difference.significant()) json["significant"] = *significant;
+  if (const auto differs = figure.differs()) json["significant"] = *differs;
   json["verdict"] = verdict(figure);
   return json;
 }

@@ -59,7 +59,7 @@ std::string runs_text(const std::vector<IndexedRun>& runs, const Console& consol
                    {"backend", false},
                    {"workers"},
                    {"samples/s"},
-                   {"loss"},
+                   {"val or train loss"},
                    {"study", false}});
   for (const IndexedRun& run : runs)
     table.add({run.id, status_of(run), run.model, run.data, run.strategy, run.backend,

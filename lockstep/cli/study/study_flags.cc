@@ -55,7 +55,7 @@ std::vector<Flag> study_flags(StudyRequest& request) {
        .set = turn_on(request.dry_run)},
       {.names = "--resume", .help = "go on where an earlier sitting ended", .set = turn_on(request.resume)},
       {.names = "--fresh",
-       .help = "remove this study's earlier runs from the store and begin anew",
+       .help = "remove this study's earlier runs, of every version of it, from the store and begin anew",
        .set = turn_on(request.fresh)},
       {.names = "--budget",
        .value = "TIME",

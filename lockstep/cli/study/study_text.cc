@@ -79,6 +79,15 @@ std::string how_it_ended(const lab::StudyOutcome& outcome) {
   return has_failures(outcome) ? "done, with failures: --resume tries those again" : "done";
 }
 
+// What became of the runs that were in the store already and do not count.
+std::string other_runs_text(const lab::StudyOutcome& outcome) {
+  if (outcome.removed > 0) return fmt::format("; {} removed", base::counted(outcome.removed, "earlier run"));
+  if (outcome.of_other_versions == 0) return "";
+  return fmt::format("; {} of other versions of it {} left out",
+                     base::counted(outcome.of_other_versions, "run"),
+                     outcome.of_other_versions == 1 ? "is" : "are");
+}
+
 Tone tone_of(lab::EndKind kind) {
   if (kind == lab::EndKind::failed) return Tone::bad;
   if (kind == lab::EndKind::cannot_run || kind == lab::EndKind::goes_on) return Tone::warning;
@@ -165,14 +174,9 @@ std::string outcome_text(const lab::StudyPlan& plan, const lab::StudyOutcome& ou
                console.styled(lead + end.text, tone_of(end.kind)) +
                    (plan.cells[i].oversubscribed && outcome.repeats[i] > 0 ? " (oversubscribed)" : "")});
   }
-  const std::string others = outcome.of_other_versions > 0
-                                 ? fmt::format("; {} of other versions of it {} left out",
-                                               base::counted(outcome.of_other_versions, "run"),
-                                               outcome.of_other_versions == 1 ? "is" : "are")
-                                 : "";
   return fmt::format("{}: {}\n{}\n{}\n{} now, {} from earlier{}. {}.\n", plan.study.id(), plan.study.title,
                      remarks(plan), table.text(console, 0), base::counted(outcome.runs, "run"), outcome.kept,
-                     others, how_it_ended(outcome));
+                     other_runs_text(outcome), how_it_ended(outcome));
 }
 
 Json outcome_json(const lab::StudyPlan& plan, const lab::StudyOutcome& outcome) {
@@ -183,6 +187,7 @@ Json outcome_json(const lab::StudyPlan& plan, const lab::StudyOutcome& outcome) 
   json["runs"] = outcome.runs;
   json["kept"] = outcome.kept;
   json["of_other_versions"] = outcome.of_other_versions;
+  json["removed"] = outcome.removed;
   json["cells"] = Json::array();
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     Json cell = plan_cell(plan.cells[i]);

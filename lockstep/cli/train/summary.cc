@@ -7,6 +7,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/cli/text_table.h"
+#include "lockstep/cli/train/limit_reached.h"
 #include "lockstep/cli/train/train_plan.h"
 #include "lockstep/record/catalogue_input.h"
 
@@ -88,6 +89,11 @@ std::string target_text(const RunRecord& record) {
   return named("target", text);
 }
 
+std::string limit_text(const RunRecord& record) {
+  const std::string limit = limit_reached(record);
+  return limit.empty() ? "" : named("ended at", limit);
+}
+
 // The user's own signal is nobody's failure, and standard error has only its name: how to go on is said here.
 std::string interruption_text(const record::FailureFigures& failure, const Console& console) {
   return "\n" + console.styled("Interrupted", Tone::warning) + "\n  " + failure.message + "\n";
@@ -120,7 +126,7 @@ Tone tone_of_status(const std::string& status) {
 std::string summary_of(const RunRecord& record, const SummaryOptions& options, const Console& console) {
   return console.styled("Run " + record.id, Tone::heading) + "  " +
          console.styled(record.status, tone_of_status(record.status)) + "\n" + what_ran(record) +
-         wall_text(record) + target_text(record) + epochs_text(record, console) +
+         wall_text(record) + limit_text(record) + target_text(record) + epochs_text(record, console) +
          steps_text(record, console) + communication_text(record, console) + ledger_text(record, console) +
          memory_text(record, console) + warnings_text(record, console) +
          failure_text(record, options.failure_was_said, console) +

@@ -115,6 +115,15 @@ void require_inputs(const RunSpec& spec) {
   if (spec.resume) require_checkpoint(*spec.resume);
 }
 
+std::string data_place_note(const RunSpec& spec) {
+  const record::DataEntry& set = record::data_entry(spec.data);
+  if (!spec.data_dir || set.source != record::Source::files) return "";
+  const fs::path place = data::find_set(set, spec.data_dir);
+  if (place == fs::path(*spec.data_dir) / set.directory) return "";
+  return fmt::format("data_dir '{}' has no {}: it is read from {}\n", *spec.data_dir, set.name,
+                     place.string());
+}
+
 void require_outputs(const RunSpec& spec) {
   require_writable("export_weights", spec.export_weights);
   require_writable("trace", spec.trace);

@@ -119,6 +119,23 @@ std::vector<Flag> identity_flags(comm::IdentityFlags& identity) {
   };
 }
 
+void apply(record::RunSpec& spec, const std::vector<Assignment>& given, const char* origin) {
+  for (const Assignment& one : given) record::set_field(spec, one.field, one.text, origin);
+}
+
+// batch_size and global_batch say one thing in two ways: whoever gives either replaces what was said below.
+record::RunSpec overridden(const record::RunSpec& below, const std::vector<Assignment>& given,
+                           const char* origin) {
+  record::RunSpec spec = below;
+  spec.batch_size.reset();
+  spec.global_batch.reset();
+  apply(spec, given, origin);
+  if (spec.batch_size || spec.global_batch) return spec;
+  spec = below;
+  apply(spec, given, origin);
+  return spec;
+}
+
 }  // namespace
 
 std::vector<Flag> train_flags(TrainOptions& options) {
@@ -131,9 +148,7 @@ std::vector<Flag> train_flags(TrainOptions& options) {
 record::RunSpec requested_spec(const TrainOptions& options) {
   record::RunSpec spec;
   if (!options.spec_file.empty()) spec = record::read_spec_file(options.spec_file);
-  for (const Assignment& given : options.by_flag) record::set_field(spec, given.field, given.text, "--");
-  for (const Assignment& given : options.by_set) record::set_field(spec, given.field, given.text, "--set: ");
-  return spec;
+  return overridden(overridden(spec, options.by_flag, "--"), options.by_set, "--set: ");
 }
 
 }  // namespace lockstep::cli

@@ -54,7 +54,7 @@ int launch_training(const TrainOptions& options, const TrainPlan& plan, const Co
   const lab::RunRequest request = request_of(options, plan);
   require_inputs(plan.spec);
   const lab::RunDirectory run = lab::RunDirectory::create(lab::find_store(options.store), plan.spec);
-  console.note(fmt::format("{}\nrun {}\n", describe(plan), run.id()));
+  console.note(fmt::format("{}\n{}run {}\n", describe(plan), data_place_note(plan.spec), run.id()));
   LiveDisplay display(options.progress, plan, run);
   const launch::LaunchResult result =
       lab::execute_run(run, request, {[&display] { display.tick(); }, display.line_lead()});

@@ -37,24 +37,28 @@ int hosts_of(const std::optional<comm::Identity>& identity) {
 }
 
 // A build without CUDA leaves GPUs alone, unless they are asked for by name.
-int usable_gpus(const RunSpec& spec, const comm::Registry& registry) {
-  if (spec.device == "cpu") return 0;
+GpuCount usable_gpus(const RunSpec& spec, const comm::Registry& registry) {
+  if (spec.device == "cpu") return {0, "device is cpu"};
   // First, because it asks in a process of its own, where a driver that the nccl backend has started would
   // not start again.
-  const GpuCount gpus = count_gpus();
-  const bool can_use =
-      gpus.count > 0 && (spec.engine == "torch" || registry.find("nccl").availability().available);
-  if (spec.device == "auto") return can_use ? gpus.count : 0;
-  if (gpus.count == 0)
-    throw base::DeviceError(
-        fmt::format("device cuda cannot be used here: {}. Next step: lockstep doctor, or "
-                    "--device cpu.",
-                    gpus.why_none));
-  if (!can_use)
-    throw base::DeviceError(
-        "device cuda cannot be used here: this program was built without CUDA and NCCL. Next "
-        "step: build it with the cuda preset (docs/gpu.md), or use --device cpu.");
-  return gpus.count;
+  GpuCount gpus = count_gpus();
+  const bool can_use = spec.engine == "torch" || registry.find("nccl").availability().available;
+  if (gpus.count > 0 && !can_use)
+    gpus = {0, "this program was built without CUDA and NCCL (docs/gpu.md has the cuda preset)"};
+  if (gpus.count == 0 && spec.device == "cuda")
+    throw base::DeviceError(fmt::format(
+        "device cuda cannot be used here: {}. Next step: lockstep doctor, or --device cpu.", gpus.why_none));
+  return gpus;
+}
+
+// What would run on GPUs, and did not ask for cores, is no mistake: this machine lacks them.
+void require_wanted_gpus(const RunSpec& spec, int hosts, const GpuCount& gpus) {
+  if (spec.device != "auto" || gpus.count > 0) return;
+  const std::vector<record::Problem> problems = record::problems_of(spec, {hosts, 0});
+  if (problems.empty() || !record::problems_of(spec, {hosts, static_cast<int>(spec.workers)}).empty()) return;
+  throw base::DeviceError(fmt::format(
+      "{} {} cannot be used here: it needs GPUs, and {}. Next step: lockstep doctor, or leave it out.",
+      problems.front().field, problems.front().value, gpus.why_none));
 }
 
 // Engine torch has backends of its own.
@@ -92,7 +96,9 @@ RunSpec resolved(RunSpec spec, const record::Surroundings& surroundings) {
 TrainPlan plan_training(RunSpec spec, const std::optional<comm::Identity>& identity) {
   if (identity) take_world(spec, *identity);
   const comm::Registry registry(comm::default_plugin_directory());
-  const record::Surroundings surroundings{hosts_of(identity), usable_gpus(spec, registry)};
+  const GpuCount gpus = usable_gpus(spec, registry);
+  const record::Surroundings surroundings{hosts_of(identity), gpus.count};
+  require_wanted_gpus(spec, surroundings.hosts, gpus);
   record::require_valid(spec, surroundings);
   TrainPlan plan;
   plan.spec = resolved(std::move(spec), surroundings);

@@ -114,7 +114,8 @@ int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Ide
              std::vector<std::string> command, const Console& console) {
   const base::TimePoint start = base::now();
   const lab::RunDirectory run = lab::RunDirectory::create(lab::find_store(options.store), plan.spec);
-  console.note(fmt::format("{}\nrun {}, ranks from {}\n", describe(plan), run.id(), identity.source));
+  console.note(fmt::format("{}\n{}run {}, ranks from {}\n", describe(plan), data_place_note(plan.spec),
+                           run.id(), identity.source));
   command.insert(command.end(), {"train", "--run", run.path().string()});
   LiveDisplay display(options.progress, plan, run);
   const launch::LaunchResult result = watch_worker({.command = std::move(command),

@@ -20,13 +20,18 @@ constexpr base::Nanoseconds kAnswerPatience = std::chrono::seconds(5);
 // A server full of strangers may drop a rank before it could show its token; one that drops it so often does
 // not know the token.
 constexpr int kMostClosings = 5;
+constexpr const char* kAbsentCause = "rank 0 or the launcher is not running";
+constexpr const char* kSilentCause = "another program has this port, rank 0 is stopped";
 
 std::string greeting(const RunClientOptions& options) {
   const Hello hello{kProtocolVersion, options.rank, options.world, this_host()};
   return preamble(token_bytes(options.token)) + encode(Frame{MessageType::hello, 0, encode(hello)});
 }
 
-// The server's first frame; nothing when it closed the connection or kept silent.
+// Thrown inside this file: whoever listens there has said nothing in all the time it was given.
+struct KeepsSilent {};
+
+// The server's first frame; nothing when it closed the connection.
 std::optional<Frame> first_frame(int fd, FrameReader& reader, base::Deadline deadline) {
   while (wait_readable(fd, deadline)) {
     std::string bytes;
@@ -34,7 +39,7 @@ std::optional<Frame> first_frame(int fd, FrameReader& reader, base::Deadline dea
     reader.feed(bytes);
     if (auto frame = reader.next()) return frame;
   }
-  return std::nullopt;
+  throw KeepsSilent{};
 }
 
 bool is_acceptance(const RunClientOptions& options, const Frame& answer) {
@@ -56,11 +61,16 @@ class Attempts {
         options_.find_server ? options_.find_server() : Endpoint{options_.address, options_.port};
     if (!server) return fail("rank 0 has not said yet where it serves");
     last_server_ = *server;
-    auto fd = connect_once(*server, within(kAnswerPatience), why_);
-    if (!fd) return std::nullopt;
+    std::string why;
+    auto fd = connect_once(*server, within(kAnswerPatience), why);
+    if (!fd) return fail(std::move(why));
     tune_for_a_run(fd->get());
     Joined joined{std::move(*fd), {}, *server};
-    if (!accepted(joined)) return fail("it closed the connection");
+    try {
+      if (!accepted(joined)) return fail("it closed the connection");
+    } catch (const KeepsSilent&) {
+      return fail("whoever listens there takes the connection and does not answer", kSilentCause);
+    }
     return joined;
   }
 
@@ -83,11 +93,10 @@ class Attempts {
     throw base::CommError(
         Kind::timed_out,
         fmt::format(
-            "rank {} could not reach the run's server at {}: {}. Likely cause: rank 0 or the launcher "
-            "is not running, or MASTER_ADDR and MASTER_PORT differ between ranks. Next step: start all "
-            "ranks, "
-            "with the same address and port, within the time that --join-timeout gives them",
-            options_.rank, where(), why_));
+            "rank {} could not reach the run's server at {}: {}. Likely cause: {}, or MASTER_ADDR and "
+            "MASTER_PORT differ between ranks. Next step: start all ranks, with the same address and port, "
+            "within the time that --join-timeout gives them",
+            options_.rank, where(), why_, likely_cause_));
   }
 
  private:
@@ -105,8 +114,9 @@ class Attempts {
     ++closings_;
     return false;
   }
-  std::optional<Joined> fail(std::string why) {
+  std::optional<Joined> fail(std::string why, const char* likely_cause = kAbsentCause) {
     why_ = std::move(why);
+    likely_cause_ = likely_cause;
     return std::nullopt;
   }
   base::Deadline within(base::Nanoseconds most) const {
@@ -119,6 +129,7 @@ class Attempts {
   base::Nanoseconds pause_ = kFirstPause;
   std::optional<Endpoint> last_server_;
   std::string why_ = "no attempt was made";
+  const char* likely_cause_ = kAbsentCause;
   int closings_ = 0;
 };
 

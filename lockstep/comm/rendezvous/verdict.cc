@@ -42,9 +42,13 @@ std::string likely_cause_of_exit(const std::string& how) {
            "in dmesg, or give each worker less memory to fill.";
   for (const char* signal : {"SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE"})
     if (how.find(signal) != std::string::npos)
-      return "Likely cause: a fault in the program. Next step: read its last lines, or run it in a debugger.";
+      return "Likely cause: a fault in the program. Next step: run it in a debugger.";
   if (how.find("signal") != std::string::npos) return "Likely cause: somebody ended it on purpose.";
-  return "Next step: read its last lines.";
+  if (how.find("was killed") != std::string::npos)  // by what, nobody tells
+    return "Likely cause: it crashed, the kernel was out of memory, or somebody ended it. Next step: look "
+           "for "
+           "its name in dmesg.";
+  return "Next step: read what it wrote last.";
 }
 
 std::string gone_text(const RankEvidence& rank) {
@@ -60,10 +64,9 @@ Verdict blame_gone(const Evidence& evidence, int culprit) {
   } else if (count_of(evidence) > 1) {
     message += " while " + positions_text(evidence, {culprit});
   }
-  message += rank.exit
-                 ? ". " + likely_cause_of_exit(*rank.exit)
-                 : ". Likely cause: it crashed or was killed, or its host went down. Next step: read its "
-                   "last lines.";
+  message += rank.exit ? ". " + likely_cause_of_exit(*rank.exit)
+                       : ". Likely cause: it crashed or was killed, or its host went down. Next step: read "
+                         "what it wrote last.";
   return {culprit, Kind::failed, base::ExitCode::run_failed, message};
 }
 

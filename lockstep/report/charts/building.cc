@@ -11,7 +11,6 @@
 namespace lockstep::report {
 namespace {
 
-constexpr std::size_t kMostSeries = 8;
 constexpr std::size_t kMostBars = 48;
 
 std::optional<double> number_of(const std::string& text) {
@@ -51,26 +50,9 @@ std::string spaced(std::string text) {
   return text;
 }
 
-// What a series is called within its part; its name where the chart is not to be divided.
-const std::string& inner_name(const ChartSeries& series) {
-  return series.part.empty() ? series.name : series.within;
-}
-
 bool is_divided(const std::vector<ChartSeries>& series) {
   const auto other = [&](const ChartSeries& one) { return one.part != series.front().part; };
   return series.size() > kMostSeries && std::any_of(series.begin(), series.end(), other);
-}
-
-// One style for each name within the parts, in the order in which they come.
-void set_styles(std::vector<ChartSeries>& series) {
-  const bool divided = is_divided(series);
-  std::vector<std::string> names;
-  for (ChartSeries& one : series) {
-    const std::string& name = divided ? inner_name(one) : one.name;
-    const auto known = std::find(names.begin(), names.end(), name);
-    one.style = static_cast<std::size_t>(known - names.begin());
-    if (known == names.end()) names.push_back(name);
-  }
 }
 
 struct Part {
@@ -121,6 +103,10 @@ double largest_of(const Chart& chart) {
 }
 
 }  // namespace
+
+const std::string& inner_name(const ChartSeries& series) {
+  return series.part.empty() ? series.name : series.within;
+}
 
 std::optional<ChartPoint> point_of(const GridCell& cell, double x, const std::optional<Number>& number) {
   std::optional<ChartPoint> point = point_at(x, number);
@@ -199,8 +185,8 @@ Charts in_pages(const Chart& whole) {
   std::vector<ChartSeries> ours, references;
   for (const ChartSeries& series : whole.series)
     if (!series.points.empty()) (series.reference ? references : ours).push_back(series);
-  for (ChartSeries& series : references) series.style = kMostSeries - 1;
-  set_styles(ours);
+  const bool divided = is_divided(ours);
+  for (ChartSeries& series : ours) series.divided = divided;
   const std::vector<Part> parts = divide(std::move(ours));
   Charts charts;
   for (const Part& part : parts) {

@@ -17,6 +17,11 @@ std::vector<Chart> make_charts(const std::string& name, const Subject& subject);
 
 using Charts = std::vector<Chart>;
 
+// As many as there are colours.
+inline constexpr std::size_t kMostSeries = 8;
+// What a series is called within its part; its name where the chart is not to be divided.
+const std::string& inner_name(const ChartSeries& series);
+
 // Their makers, one for each name.
 Charts speedup_charts(const Subject& subject);
 Charts efficiency_charts(const Subject& subject);
@@ -60,9 +65,11 @@ std::optional<ChartPoint> point_of(const GridCell& cell, double x, const std::op
 ChartSeries series_of(const Grid& grid, const GridCell& cell, const std::string& name,
                       const std::vector<std::string>& without);
 // Charts of at most eight series each: more are divided by the first axis, else numbered in their titles.
-// What a series is called within its part has one colour in all parts; the parts share a unit. Empty series
-// are left out.
+// The parts share a unit. Empty series are left out.
 Charts in_pages(const Chart& chart);
+// The same colour and shape for a series in all of the charts, as far as there are enough of them; within a
+// chart no two are alike.
+void agree_styles(Charts& charts);
 // Losses that span more than two powers of ten are drawn on a log axis.
 void choose_log(Chart& chart);
 

@@ -53,6 +53,7 @@ std::vector<Chart> make_charts(const std::string& name, const Subject& subject) 
       note_marks(chart);
       if (chart.description.empty()) chart.description = description_of(chart);
     }
+    agree_styles(charts);
     return charts;
   }
   throw base::ConfigError(

@@ -90,7 +90,7 @@ Chart ladder_chart(const Grid& grid, const std::vector<BatchLadder>& ladders) {
       }
   }
   if (!chart.marks.empty())
-    chart.note = fmt::format("Ringed: the knee, from which the next batch gains less than {:.0f} %.",
+    chart.note = fmt::format("Ringed: the knee, from which the next batch gains less than {:.0f} % or loses.",
                              100 * kLeastGain);
   return chart;
 }

@@ -173,10 +173,13 @@ Charts psnr_charts(const Subject& subject) {
 }
 
 Charts utilisation_charts(const Subject& subject) {
-  Chart chart{"utilisation", ChartKind::line, "Utilisation of the device while the run went on"};
+  Chart chart{"utilisation", ChartKind::line, "CPU time of a worker as a share of its threads' time"};
   chart.x = {"sample"};
-  chart.y = {"utilisation", "%"};
-  chart.note = "Of the first repeat of each cell; samples of all ranks in the order of time.";
+  chart.y = {"share of its threads' time", "%"};
+  chart.note =
+      "CPU time of a worker's process over the time of the threads it computes with; above 100 % its threads "
+      "for communication and input ran besides, and workers that share cores stay below. Of the first repeat "
+      "of each cell; samples of all ranks in the order of time.";
   for (const GridCell& cell : subject.grid.cells) {
     chart.series.push_back(series_of(subject.grid, cell, cell.label, {}));
     if (cell.runs.empty() || !cell.runs.front().utilization) continue;

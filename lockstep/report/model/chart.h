@@ -28,6 +28,7 @@ struct ChartSeries {
   // Of a chart that may be divided into parts: the part it goes to, and what it is called within that.
   std::string part = {};
   std::string within = {};
+  bool divided = false;                   // it stands in a part: series of one name within have one style
   std::optional<std::size_t> style = {};  // colour and shape; its place among the series where not set
 };
 

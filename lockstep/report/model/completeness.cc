@@ -48,6 +48,7 @@ void count_runs(Completeness& counts, const CellRuns& runs) {
   for (const auto& [repeat, run] : runs)
     ++(run->status == "finished"        ? counts.well
        : run->status == "out_of_memory" ? counts.out_of_memory
+       : run->status == "interrupted"   ? counts.interrupted
                                         : counts.failed);
 }
 
@@ -70,6 +71,8 @@ std::string unfinished_text(const Completeness& counts) {
       fmt::format("{} of {} ended well", counts.well, base::counted(counts.planned, "planned run"));
   if (counts.out_of_memory > 0) text += fmt::format(", {} ran out of memory", counts.out_of_memory);
   if (counts.failed > 0) text += fmt::format(", {} failed", counts.failed);
+  if (counts.interrupted > 0)
+    text += fmt::format(", {} {} interrupted", counts.interrupted, counts.interrupted == 1 ? "was" : "were");
   return text;
 }
 

@@ -16,7 +16,8 @@ struct Completeness {
   int planned = 0;  // runs: those of cells that have ended, and the least number of repeats of the others
   int well = 0;     // runs that finished
   int out_of_memory = 0;
-  int failed = 0;      // or were interrupted
+  int failed = 0;
+  int interrupted = 0;
   int cells = 0;       // of the study
   int cannot_run = 0;  // cells that this machine cannot run
   int cut_short = 0;   // cells whose budget was spent before the least number of repeats

@@ -15,13 +15,17 @@ bool same_but_batch(const GridCell& one, const GridCell& other) {
   });
 }
 
-const GridCell* find_knee(const std::vector<const GridCell*>& rungs) {
-  for (std::size_t i = 0; i + 1 < rungs.size(); ++i) {
-    const double here = figure(*rungs[i], "samples_per_second")->value;
-    const double next = figure(*rungs[i + 1], "samples_per_second")->value;
-    if (next < here * (1 + kLeastGain)) return rungs[i];
+// Up to the knee; a rung whose gain cannot be told from the least one ends the search, because the knee may
+// lie there or beyond.
+void find_knee(BatchLadder& ladder) {
+  for (std::size_t i = 0; i + 1 < ladder.rungs.size(); ++i) {
+    const Number least = scaled(*figure(*ladder.rungs[i], "samples_per_second"), 1 + kLeastGain);
+    const Number next = *figure(*ladder.rungs[i + 1], "samples_per_second");
+    const bool unclear = clearly_differ(least, next) == false;
+    if (!unclear && next.value >= least.value) continue;
+    (unclear ? ladder.unclear : ladder.knee) = ladder.rungs[i];
+    return;
   }
-  return nullptr;
 }
 
 void put(std::vector<BatchLadder>& ladders, const Grid& grid, const GridCell& cell) {
@@ -39,7 +43,7 @@ void find_ends(BatchLadder& ladder, const Grid& grid) {
   std::stable_sort(ladder.rungs.begin(), ladder.rungs.end(), [](const auto* one, const auto* other) {
     return one->batch.per_worker < other->batch.per_worker;
   });
-  ladder.knee = find_knee(ladder.rungs);
+  find_knee(ladder);
   for (const GridCell& cell : grid.cells)
     if (ladder.out_of_memory == nullptr && cell.status() == "out_of_memory" &&
         same_but_batch(*ladder.rungs.front(), cell))
@@ -47,6 +51,12 @@ void find_ends(BatchLadder& ladder, const Grid& grid) {
 }
 
 }  // namespace
+
+std::string batch_text(const GridCell& cell) {
+  const std::string global = cell.at("global_batch");
+  return global.empty() ? point_text({"batch_size", std::to_string(cell.batch.per_worker)})
+                        : point_text({"global_batch", global});
+}
 
 std::vector<BatchLadder> batch_ladders(const Grid& grid) {
   std::vector<BatchLadder> ladders;

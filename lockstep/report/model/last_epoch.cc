@@ -16,15 +16,29 @@ bool is_unfinished(const EpochFigures& epoch) {
 
 // What the figures of some cells were taken after.
 struct Taken {
-  bool unfinished = false;
-  std::int64_t least = 0, most = 0;  // epochs; 0: none has the figure
+  bool unfinished = false;           // some figure is of a part of an epoch
+  std::int64_t least = 0, most = 0;  // finished epochs; 0: no figure is of one
 
   void add(const EpochFigures& epoch) {
-    unfinished = unfinished || is_unfinished(epoch);
+    if (is_unfinished(epoch)) {
+      unfinished = true;
+      return;
+    }
     least = least == 0 ? epoch.epoch : std::min(least, epoch.epoch);
     most = std::max(most, epoch.epoch);
   }
+  bool is_mixed() const { return unfinished ? most > 0 : least != most; }
 };
+
+Taken taken_of(std::span<const GridCell* const> cells, std::string_view figure) {
+  Taken taken;
+  for (const GridCell* cell : cells) {
+    if (cell == nullptr) continue;
+    for (const RunRecord& run : cell->runs)
+      if (const EpochFigures* epoch = epoch_behind(run, epoch_value(figure))) taken.add(*epoch);
+  }
+  return taken;
+}
 
 }  // namespace
 
@@ -82,14 +96,15 @@ std::string stopped_text(const GridCell& cell) {
 }
 
 std::string epochs_note(std::span<const GridCell* const> cells, std::string_view figure) {
-  Taken taken;
-  for (const GridCell* cell : cells) {
-    if (cell == nullptr) continue;
-    for (const RunRecord& run : cell->runs)
-      if (const EpochFigures* epoch = epoch_behind(run, epoch_value(figure))) taken.add(*epoch);
-  }
-  if (taken.unfinished) return " (of unfinished epochs)";
-  return taken.least == taken.most ? "" : fmt::format(" (after {} to {} epochs)", taken.least, taken.most);
+  const Taken taken = taken_of(cells, figure);
+  if (!taken.is_mixed()) return taken.unfinished ? " (of unfinished epochs)" : "";
+  if (taken.unfinished)
+    return fmt::format(" (after a part of an epoch to {} epoch{})", taken.most, taken.most == 1 ? "" : "s");
+  return fmt::format(" (after {} to {} epochs)", taken.least, taken.most);
+}
+
+bool ended_apart(std::span<const GridCell* const> cells, std::string_view figure) {
+  return taken_of(cells, figure).is_mixed();
 }
 
 }  // namespace lockstep::report

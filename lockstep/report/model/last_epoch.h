@@ -24,8 +24,11 @@ std::string epoch_field(const GridCell& cell, std::string_view figure);
 bool has_finished_epoch(const GridCell& cell);
 // "stopped inside epoch 3: quality is of epoch 2"; empty where every run ended with an epoch.
 std::string stopped_text(const GridCell& cell);
-// After the name of a figure that cells are compared by: " (of unfinished epochs)", " (after 1 to 3 epochs)";
-// empty where all of it was taken at the end of one and the same epoch. Cells may be null.
+// After the name of a figure that cells are compared by: " (of unfinished epochs)" where all of it is,
+// " (after 1 to 3 epochs)", " (after a part of an epoch to 2 epochs)"; empty where all of it was taken at the
+// end of one and the same epoch. Cells may be null.
 std::string epochs_note(std::span<const GridCell* const> cells, std::string_view figure);
+// Whether it was taken after different numbers of epochs: then which cell is better says little.
+bool ended_apart(std::span<const GridCell* const> cells, std::string_view figure);
 
 }  // namespace lockstep::report

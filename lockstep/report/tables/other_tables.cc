@@ -87,6 +87,31 @@ std::string published_note(const Subject& subject) {
                             "theirs.");
 }
 
+// The published columns that mean the figure of that one; one column of ours stands behind the last of them.
+std::vector<const lab::Published*> columns_like(const lab::Study& study, const lab::Published& column) {
+  std::vector<const lab::Published*> columns;
+  for (const lab::Published& other : study.published)
+    if (!column.figure.empty() && other.figure == column.figure) columns.push_back(&other);
+  return columns;
+}
+
+bool ends_with_ours(const lab::Study& study, const lab::Published& column) {
+  const auto columns = columns_like(study, column);
+  return !columns.empty() && columns.back() == &column;
+}
+
+// What the names of those columns have in common, without whose machine each is of: "time" of "time, T4" and
+// "time, DGX".
+std::string shared_name(const lab::Study& study, const lab::Published& column) {
+  std::string shared = column.name;
+  for (const lab::Published* other : columns_like(study, column)) {
+    const auto end =
+        std::mismatch(shared.begin(), shared.end(), other->name.begin(), other->name.end()).first;
+    if (end != shared.end()) shared.erase(std::find(shared.begin(), end, ','), shared.end());
+  }
+  return base::trim(shared).empty() ? column.figure : base::trim(shared);
+}
+
 std::vector<TableColumn> published_columns(const lab::Study& study, const std::vector<std::string>& axes) {
   const std::string ours = cut_of(study).empty() ? "ours: " : "ours, cut: ";
   std::vector<TableColumn> columns;
@@ -96,9 +121,10 @@ std::vector<TableColumn> published_columns(const lab::Study& study, const std::v
                                    [](const auto& given) { return given.value == std::floor(given.value); });
     columns.push_back(
         {"published:" + column.name, column.name, column.unit, whole, column.definition, column.source});
-    if (column.figure.empty()) continue;
-    columns.push_back(figure_column(column.figure, ours + column.name, whole));
-    columns.back().key = "ours:" + column.name;
+    if (!ends_with_ours(study, column)) continue;
+    const std::string name = shared_name(study, column);
+    columns.push_back(figure_column(column.figure, ours + name, whole));
+    columns.back().key = "ours:" + name;
     columns.back().as_given = true;
   }
   columns.push_back({"cell", "our cell"});
@@ -115,7 +141,7 @@ std::vector<TableValue> published_row(const lab::Study& study, const std::vector
   }
   for (const lab::Published& column : study.published) {
     row.push_back(value(published_at(column, point)));
-    if (!column.figure.empty())
+    if (ends_with_ours(study, column))
       row.push_back(value(cell == nullptr ? std::nullopt : figure(*cell, column.figure)));
   }
   row.push_back(word(cell == nullptr ? "not run here" : cell->label));

@@ -32,6 +32,7 @@ void add_family(Table& table, const ScalingFamily& family) {
 
 std::string knee_text(const BatchLadder& ladder, const GridCell& cell) {
   if (&cell == ladder.knee) return "knee";
+  if (&cell == ladder.unclear) return "hidden by noise";
   return "";
 }
 
@@ -78,8 +79,9 @@ Table scaling_table(const Subject& subject) {
 
 Table throughput_table(const Subject& subject) {
   Table table{"throughput", "Samples per second by batch and workers"};
-  table.note = fmt::format("The knee is the batch from which the next larger one gains less than {:.0f} %.",
-                           100 * kLeastGain);
+  table.note =
+      fmt::format("The knee is the batch from which the next larger one gains less than {:.0f} % or loses.",
+                  100 * kLeastGain);
   table.columns = {{"family", "family"},
                    {"workers", "workers", "", true},
                    {"batch_per_worker", "batch per worker", "", true},

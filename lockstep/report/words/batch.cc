@@ -1,16 +1,14 @@
-// What batch size did: too small, the knee, and what it means for the number of updates.
+// What batch size did: too small, the knee.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
-#include <set>
 #include <span>
 
 #include "lockstep/base/text.h"
-#include "lockstep/report/model/cell_figures.h"
 #include "lockstep/report/model/knee.h"
-#include "lockstep/report/model/scaling.h"
 #include "lockstep/report/words/words.h"
 
 namespace lockstep::report {
@@ -20,6 +18,17 @@ constexpr std::size_t kMostLadders = 2;
 
 std::string of_ladder(const BatchLadder& ladder) {
   return ladder.label.empty() ? "" : " with " + ladder.label;
+}
+
+std::string sentence_start(std::string text) {
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+// The batch in the units of batch_text(), where that was said just before.
+std::string batch_number(const GridCell& cell) {
+  const std::string global = cell.at("global_batch");
+  return global.empty() ? std::to_string(cell.batch.per_worker) : global;
 }
 
 std::vector<Evidence> speeds(const GridCell& small, const GridCell& large) {
@@ -47,22 +56,22 @@ Sentence suspect_sentence(const BatchLadder& ladder, const Number& first, const 
   const GridCell &small = *ladder.rungs[0], &large = *ladder.rungs[1];
   return {
       "suspect-batch",
-      fmt::format("Batch {} per worker measured {} times the samples per second of {}{}, with {} times "
+      fmt::format("{} measured {} times the samples per second of {}{}, with {} times "
                   "the batch: more than equally long steps would give, so that noise or another load "
                   "slowed the steps at {}. Whether {} is too small cannot be told; more repeats would tell.",
-                  large.batch.per_worker, display_number(second.value / first.value), small.batch.per_worker,
-                  of_ladder(ladder),
+                  sentence_start(batch_text(large)), display_number(second.value / first.value),
+                  batch_number(small), of_ladder(ladder),
                   display_number(static_cast<double>(large.batch.per_worker) /
                                  static_cast<double>(small.batch.per_worker)),
-                  small.batch.per_worker, small.batch.per_worker),
+                  batch_number(small), batch_number(small)),
       speeds(small, large)};
 }
 
 // The knee where there is one; beyond it a larger batch is not worth trying.
 std::string batch_to_try(const BatchLadder& ladder) {
-  if (ladder.knee != nullptr) return fmt::format("{}, the knee", ladder.knee->batch.per_worker);
-  const std::int64_t next = ladder.rungs[1]->batch.per_worker;
-  return ladder.out_of_memory != nullptr ? std::to_string(next) : fmt::format("{} or more", next);
+  if (ladder.knee != nullptr) return batch_text(*ladder.knee) + ", the knee";
+  const std::string next = batch_text(*ladder.rungs[1]);
+  return ladder.out_of_memory != nullptr ? next : next + " or more";
 }
 
 void add_small_batch(Sentences& sentences, const BatchLadder& ladder) {
@@ -73,16 +82,16 @@ void add_small_batch(Sentences& sentences, const BatchLadder& ladder) {
   if (clearly_differ(first, second) == false) return;
   if (is_suspect(small, large)) return sentences.push_back(suspect_sentence(ladder, first, second));
   const std::vector<Evidence> rests = speeds(small, large);
-  sentences.push_back({"batch-too-small",
-                       fmt::format("Batch {} per worker is too small{}: {} gives {} times the samples per "
-                                   "second, so most of the step at {} is a cost that does not depend on the "
-                                   "batch{}.",
-                                   small.batch.per_worker, of_ladder(ladder), large.batch.per_worker,
-                                   display_number(second.value / first.value), small.batch.per_worker,
-                                   hedge_of(first, second)),
-                       rests});
+  sentences.push_back(
+      {"batch-too-small",
+       fmt::format("{} is too small{}: {} gives {} times the samples per "
+                   "second, so most of the step at {} is a cost that does not depend on the "
+                   "batch{}.",
+                   sentence_start(batch_text(small)), of_ladder(ladder), batch_number(large),
+                   display_number(second.value / first.value), batch_number(small), hedge_of(first, second)),
+       rests});
   sentences.push_back({"try-batch",
-                       fmt::format("Try batch {}{}, and scale the learning rate with warm-up.",
+                       fmt::format("Try {}{}, and scale the learning rate with warm-up.",
                                    batch_to_try(ladder), of_ladder(ladder)),
                        rests});
 }
@@ -108,43 +117,74 @@ struct LadderGroup {
   }
 };
 
+const GridCell& next_rung(const BatchLadder& ladder, const GridCell& rung) {
+  return **(std::find(ladder.rungs.begin(), ladder.rungs.end(), &rung) + 1);
+}
+
+// "gains less than 5.0 %"; of one that is that much slower, "is 12 % slower".
+std::string gain_text(const GridCell& here, const GridCell& next) {
+  const double gain =
+      figure(next, "samples_per_second")->value / figure(here, "samples_per_second")->value - 1;
+  if (gain > -kLeastGain) return fmt::format("gains less than {}", percent(kLeastGain));
+  return fmt::format("is {} slower", percent(-gain));
+}
+
 void add_knees(Sentences& sentences, const std::vector<BatchLadder>& ladders) {
-  std::map<std::int64_t, LadderGroup> groups;  // by the knee's batch
+  std::map<std::pair<std::int64_t, std::string>, LadderGroup> groups;  // by the knee's batch and the gain
+  std::map<std::int64_t, std::string> names;
   for (const BatchLadder& ladder : ladders) {
     if (ladder.knee == nullptr) continue;
-    const auto next = std::find(ladder.rungs.begin(), ladder.rungs.end(), ladder.knee) + 1;
-    groups[ladder.knee->batch.per_worker].add(ladder.label, *ladder.knee, **next);
+    const GridCell &knee = *ladder.knee, &next = next_rung(ladder, knee);
+    names[knee.batch.per_worker] = batch_text(knee);
+    groups[{knee.batch.per_worker, gain_text(knee, next)}].add(ladder.label, knee, next);
   }
-  for (const auto& [batch, group] : groups)
-    sentences.push_back(
-        {"knee",
-         fmt::format("The knee is batch {} per worker{}: the next larger one gains less than {}{}.", batch,
-                     group.places(), percent(kLeastGain), group.hedge.text()),
-         group.rests});
+  for (const auto& [kind, group] : groups)
+    sentences.push_back({"knee",
+                         fmt::format("The knee is {}{}: the next larger one {}{}.", names[kind.first],
+                                     group.places(), kind.second, group.hedge.text()),
+                         group.rests});
+}
+
+// Ladders in which noise hides whether a larger batch pays.
+void add_unclear(Sentences& sentences, const std::vector<BatchLadder>& ladders) {
+  LadderGroup group;
+  for (const BatchLadder& ladder : ladders) {
+    if (ladder.unclear == nullptr) continue;
+    const GridCell& next = next_rung(ladder, *ladder.unclear);
+    group.add(fmt::format("{}{} against {}", ladder.label.empty() ? "" : ladder.label + ", ",
+                          batch_text(next), batch_number(*ladder.unclear)),
+              *ladder.unclear, next);
+  }
+  if (!group.names.empty())
+    sentences.push_back({"knee-noise",
+                         fmt::format("Where the knee is cannot be told{}: whether the larger batch gains {} "
+                                     "is hidden by the noise. More repeats or longer runs would tell.",
+                                     group.places(), percent(kLeastGain)),
+                         group.rests});
 }
 
 // Ladders that ended without a knee: every larger batch that was tried paid.
 void add_still_paying(Sentences& sentences, const std::vector<BatchLadder>& ladders) {
   LadderGroup group;
   for (const BatchLadder& ladder : ladders) {
-    if (ladder.knee != nullptr || ladder.out_of_memory != nullptr) continue;
+    if (ladder.knee != nullptr || ladder.unclear != nullptr || ladder.out_of_memory != nullptr) continue;
     const GridCell &before = **(ladder.rungs.end() - 2), &last = *ladder.rungs.back();
     const double gain =
         figure(last, "samples_per_second")->value / figure(before, "samples_per_second")->value;
-    group.add(fmt::format("{}batch {} ({} times {})", ladder.label.empty() ? "" : ladder.label + ", ",
-                          last.batch.per_worker, display_number(gain), before.batch.per_worker),
+    group.add(fmt::format("{}{} ({} times {})", ladder.label.empty() ? "" : ladder.label + ", ",
+                          batch_text(last), display_number(gain), batch_number(before)),
               before, last);
   }
   if (!group.names.empty())
-    sentences.push_back({"no-knee",
-                         fmt::format("The largest batch per worker still paid{}{}: no knee.", group.places(),
-                                     group.hedge.text()),
-                         group.rests});
+    sentences.push_back(
+        {"no-knee",
+         fmt::format("The largest batch still paid{}{}: no knee.", group.places(), group.hedge.text()),
+         group.rests});
 }
 
 void add_memory_ends(Sentences& sentences, const std::vector<BatchLadder>& ladders) {
   for (const BatchLadder& ladder : ladders)
-    if (ladder.knee == nullptr && ladder.out_of_memory != nullptr)
+    if (ladder.knee == nullptr && ladder.unclear == nullptr && ladder.out_of_memory != nullptr)
       sentences.push_back({"memory-before-knee",
                            fmt::format("Memory ended{} before the knee: {} ran out of memory.",
                                        of_ladder(ladder), ladder.out_of_memory->label),
@@ -156,37 +196,6 @@ bool is_oversubscribed_ladder(const BatchLadder& ladder) {
                      [](const GridCell* cell) { return cell->oversubscribed; });
 }
 
-bool rate_follows(const GridCell& cell) {
-  const auto& spec = cell.runs.front().spec;
-  return spec.is_object() && spec.value("learning_rate_scaling", "none") == "linear";
-}
-
-// What the learning rate did while the batch grew.
-std::string rate_words(const GridCell& many) {
-  return rate_follows(many)
-             ? "the learning rate follows here (linear scaling), so that each update goes further"
-             : "the same number of epochs learns less unless the learning rate follows, which it does "
-               "not here";
-}
-
-// More workers at the same batch each: a larger effective batch and fewer updates an epoch.
-void add_updates(Sentences& sentences, const ScalingFamily& family) {
-  const GridCell &one = *family.steps.front().cell, &many = *family.steps.back().cell;
-  const auto before = steps_per_epoch(one), after = steps_per_epoch(many);
-  if (!before || !after || family.scaling != predict::Scaling::weak) return;
-  if (after->value >= before->value || one.batch.global == many.batch.global) return;
-  sentences.push_back(
-      {"fewer-updates",
-       fmt::format(
-           "For {}, the effective batch grows from {} at one worker to {} at {}, and the steps of an epoch "
-           "fall from {} to {}: an epoch makes fewer updates; {}.",
-           family.label, one.batch.global, many.batch.global, many.workers, display_number(before->value),
-           display_number(after->value), rate_words(many)),
-       {evidence("batch.global", one, static_cast<double>(one.batch.global)),
-        evidence("batch.global", many, static_cast<double>(many.batch.global)),
-        evidence("steps.count / epochs", one, *before), evidence("steps.count / epochs", many, *after)}});
-}
-
 }  // namespace
 
 Sentences batch_words(const Subject& subject) {
@@ -196,19 +205,11 @@ Sentences batch_words(const Subject& subject) {
   if (!std::all_of(ladders.begin(), ladders.end(), is_oversubscribed_ladder))
     std::erase_if(ladders, is_oversubscribed_ladder);
   add_knees(sentences, ladders);
+  add_unclear(sentences, ladders);
   add_memory_ends(sentences, ladders);
   add_still_paying(sentences, ladders);
   if (ladders.size() > kMostLadders) ladders.resize(kMostLadders);
   for (const BatchLadder& ladder : ladders) add_small_batch(sentences, ladder);
-  return sentences;
-}
-
-Sentences update_words(const Subject& subject) {
-  Sentences sentences;
-  std::set<bool> told;  // whether the learning rate follows: once for each
-  for (const ScalingFamily& family : scaling_families(subject.grid)) {
-    if (told.insert(rate_follows(*family.steps.back().cell)).second) add_updates(sentences, family);
-  }
   return sentences;
 }
 

@@ -9,7 +9,7 @@
 #include "lockstep/lab/run_figures.h"
 #include "lockstep/report/model/comparison.h"
 #include "lockstep/report/model/last_epoch.h"
-#include "lockstep/report/words/words.h"
+#include "lockstep/report/words/divergence.h"
 
 namespace lockstep::report {
 namespace {
@@ -34,7 +34,7 @@ bool is_labelled(const GridAxis& axis) {
   return axis.values.size() > 1 && axis.name != "workers" && axis.name != "machine" && !is_batch(axis.name);
 }
 
-enum class Outcome { missing, equal, noise, alike, better, worse };
+enum class Outcome { missing, equal, noise, alike, better, worse, unlearnt };
 
 Outcome outcome_of(const Number& base, const Number& other, std::string_view unit, double alike,
                    bool higher_is_better) {
@@ -93,12 +93,11 @@ std::vector<Evidence> rests_of(const AxisComparison& comparison, const Compared&
   return rests;
 }
 
-// After which epochs a figure of quality was taken, where that is not the same for all; empty for others.
-std::string taken_after(const AxisComparison& comparison, const Compared& compared) {
+std::vector<const GridCell*> cells_of(const AxisComparison& comparison) {
   std::vector<const GridCell*> cells;
   for (const ComparedRest& rest : comparison.rests)
     cells.insert(cells.end(), rest.cells.begin(), rest.cells.end());
-  return epochs_note(cells, compared.figure);
+  return cells;
 }
 
 // At most kMostRests of the places; whether some were left out.
@@ -199,12 +198,25 @@ std::string values_text(const AxisComparison& comparison, std::size_t value, con
   return texts.empty() ? "" : base::join(texts, " / ");
 }
 
+// Of two cells that learnt nothing neither is better, whatever their figures.
+void forget_guesses(ValueOutcomes& outcomes, const Grid& grid, const AxisComparison& comparison,
+                    std::size_t value) {
+  for (std::size_t i = 0; i < outcomes.at.size(); ++i) {
+    Outcome& outcome = outcomes.at[i];
+    if (outcome != Outcome::better && outcome != Outcome::worse) continue;
+    const ComparedRest& rest = comparison.rests[i];
+    if (did_not_learn(grid, *rest.cells[outcome == Outcome::better ? value : 0])) outcome = Outcome::unlearnt;
+  }
+}
+
 std::string verdict_text(const ValueOutcomes& outcomes) {
   if (outcomes.all(Outcome::equal)) return "the same";
   if (outcomes.all(Outcome::noise)) return "no difference beyond the noise";
   if (outcomes.all(Outcome::alike) || outcomes.all(Outcome::missing)) return "about the same";
+  if (outcomes.all(Outcome::unlearnt)) return "no verdict (nothing learnt)";
   const std::size_t places = outcomes.at.size() - outcomes.count(Outcome::missing);
   const std::size_t better = outcomes.count(Outcome::better), worse = outcomes.count(Outcome::worse);
+  if (better + worse == 0) return "about the same";
   if (places == 1) return better > 0 ? "better" : "worse";
   if (worse == 0) return fmt::format("better in {} of {}", better, places);
   if (better == 0) return fmt::format("worse in {} of {}", worse, places);
@@ -214,6 +226,7 @@ std::string verdict_text(const ValueOutcomes& outcomes) {
 struct Verdict {
   std::string text;
   bool same = true;                      // every value, in every place
+  bool ranked = false;                   // some value is called better or worse
   bool noise = true;                     // no value differs by more than the noise, and some by that
   std::vector<bool> equal = {true};      // by value: the same in every place
   std::vector<std::string> equal_names;  // of counted figures: who has the first value's
@@ -222,16 +235,19 @@ struct Verdict {
 };
 
 // What each value did to the figure; those that did the same are named together.
-Verdict verdict_of(const AxisComparison& comparison, const Compared& compared) {
+Verdict verdict_of(const Grid& grid, const AxisComparison& comparison, const Compared& compared,
+                   bool judged) {
   Verdict verdict;
   std::vector<std::pair<std::string, std::vector<std::string>>> by_text;
   for (std::size_t i = 1; i < comparison.values.size(); ++i) {
-    const ValueOutcomes outcomes = outcomes_of(comparison, i, compared.figure, kAboutTheSame);
+    ValueOutcomes outcomes = outcomes_of(comparison, i, compared.figure, kAboutTheSame);
+    if (judged) forget_guesses(outcomes, grid, comparison, i);
     verdict.equal.push_back(was_measured(comparison, i) && outcomes.all(Outcome::equal));
     if (!was_measured(comparison, i)) continue;
     verdict.same = verdict.same && verdict.equal.back();
     if (compared.exact && verdict.equal.back()) verdict.equal_names.push_back(value_words(comparison, i));
     verdict.noise = verdict.noise && outcomes.all(Outcome::noise);
+    verdict.ranked = verdict.ranked || outcomes.count(Outcome::better) + outcomes.count(Outcome::worse) > 0;
     const std::string text = verdict_text(outcomes);
     auto known =
         std::find_if(by_text.begin(), by_text.end(), [&](const auto& one) { return one.first == text; });
@@ -249,7 +265,10 @@ std::string ending_of(const AxisComparison& comparison, const Compared& compared
   if (verdict.noise) return ": no difference beyond the noise.";
   const std::string hedge(compared.exact ? "" : hedge_of(comparison, compared.figure));
   if (!judged) return verdict.equal_names.empty() ? hedge + "." : "; " + verdict.equal_text() + ".";
-  return fmt::format("; {}{}.", verdict.text, hedge);
+  const char* apart = verdict.ranked && ended_apart(cells_of(comparison), compared.figure)
+                          ? ", though not after equally many epochs"
+                          : "";
+  return fmt::format("; {}{}{}.", verdict.text, apart, hedge);
 }
 
 // All values of a figure along an axis; `judged`: with what was better.
@@ -260,10 +279,11 @@ void add_values(Sentences& sentences, const Grid& grid, const GridAxis& axis, co
   if (!comparison) return;
   if (judged) comparison->oversubscribed = false;  // changes no figure of quality
   shorten(*comparison);
-  const Verdict verdict = verdict_of(*comparison, compared);
+  const Verdict verdict = verdict_of(grid, *comparison, compared, judged);
   const std::string finding = fmt::format("axis-{}-{}", axis.name, compared.figure);
   const std::string start =
-      fmt::format("{}{}{}", compared.words, taken_after(*comparison, compared), place_words(*comparison));
+      fmt::format("{}{}{}", compared.words, epochs_note(cells_of(*comparison), compared.figure),
+                  place_words(*comparison));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < comparison->values.size(); ++i)
     if (was_measured(*comparison, i) && (i == 0 || !(judged || compared.exact) || !verdict.equal[i]))

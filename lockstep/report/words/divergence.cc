@@ -143,9 +143,14 @@ std::string spec_word(const GridCell& cell, const char* field) {
   return field_text(cell.runs.front(), field);
 }
 
-bool warms_up(const GridCell& cell) {
+double warmup_epochs(const GridCell& cell) {
   const auto& spec = cell.runs.front().spec;
-  return spec.is_object() && spec.value("warmup_epochs", 0.0) > 0;
+  return spec.is_object() ? spec.value("warmup_epochs", 0.0) : 0;
+}
+
+// Nothing longer could be tried.
+bool warms_up_throughout(const GridCell& cell) {
+  return warmup_epochs(cell) >= static_cast<double>(cell.runs.front().epochs.size());
 }
 
 // What to try, for all cells that the same may help.
@@ -181,11 +186,16 @@ Sentences advice_for(const std::vector<std::pair<const GridCell*, Divergence>>& 
                  ": try warmup_epochs, or no scaling."};
   Advice longer{"try-learning-rate", "With ",
                 ", which warmed up, try a smaller learning rate, a longer warm-up, or clip_norm."};
+  Advice throughout{"try-learning-rate", "With ",
+                    ", which warmed up all the time, try a smaller learning rate, or clip_norm."};
   Advice smaller{"try-learning-rate", "With ", ", try a smaller learning rate, warm-up, or clip_norm."};
-  for (const auto& [cell, divergence] : found)
-    (warms_up(*cell) ? longer : has_scaled_rate(*cell) ? warm_up : smaller).add(*cell, divergence);
+  const auto advice_of = [&](const GridCell& cell) -> Advice& {
+    if (warmup_epochs(cell) > 0) return warms_up_throughout(cell) ? throughout : longer;
+    return has_scaled_rate(cell) ? warm_up : smaller;
+  };
+  for (const auto& [cell, divergence] : found) advice_of(*cell).add(*cell, divergence);
   Sentences sentences;
-  for (const Advice& advice : {warm_up, longer, smaller}) advice.tell(sentences);
+  for (const Advice& advice : {warm_up, longer, throughout, smaller}) advice.tell(sentences);
   return sentences;
 }
 

@@ -25,6 +25,9 @@ struct Divergence {
 // Nothing where the losses say no such thing.
 std::optional<Divergence> divergence_of(const Grid& grid, const GridCell& cell);
 
+// Whether the cell's loss after a whole epoch or more, and its accuracy, are those of guessing.
+bool did_not_learn(const Grid& grid, const GridCell& cell);
+
 // What diverged, what was unstable, what learnt nothing, with what to try.
 Sentences divergence_words(const Subject& subject);
 // A part of it: losses that are those of guessing.

@@ -25,7 +25,8 @@ bool has_no_figures(const GridCell& cell) {
 std::string reason_of(const record::RunRecord& run) {
   if (!run.failure) return spaced(run.status);
   const std::string sentence = first_sentence(run.failure->message);
-  if (run.failure->kind.empty()) return sentence;
+  // "interrupted after step 94" needs no "interrupted: " before it.
+  if (run.failure->kind.empty() || sentence.starts_with(spaced(run.failure->kind))) return sentence;
   return fmt::format("{}: {}", spaced(run.failure->kind), sentence);
 }
 

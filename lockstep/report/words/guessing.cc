@@ -80,6 +80,10 @@ void add_guessing(Sentences& sentences, const std::vector<const GridCell*>& cell
 
 }  // namespace
 
+bool did_not_learn(const Grid& grid, const GridCell& cell) {
+  return has_loss_of_guessing(grid, cell) && learnt_nothing(cell);
+}
+
 Sentences guessing_words(const Subject& subject) {
   std::vector<const GridCell*> nothing, hardly;
   for (const GridCell& cell : subject.grid.cells)

@@ -49,12 +49,22 @@ Sentence threads_sentence(const GridCell& one, const ScalingStep& step, const Th
        {"threads", step.cell->label, std::to_string(threads.many)}}};
 }
 
-Sentence idle_threads_sentence(const ScalingStep& step, const ThreadChange& threads) {
-  return {
-      "threads-idle",
-      fmt::format("They exceed that: one worker does not keep its {} busy, {} workers of {} each do better.",
-                  threads_text(threads.one), step.cell->workers, threads_text(threads.many)),
-      {evidence("efficiency", *step.cell, *step.efficiency)}};
+Sentences beyond_threads_words(const GridCell& one, const ScalingStep& step, const ThreadChange& threads) {
+  if (step.efficiency->value <= kSuspectEfficiency) return {};
+  const Number ideal = scaled(*figure(one, "samples_per_second"), step.ideal);
+  const auto beyond = clearly_differ(ideal, *figure(*step.cell, "samples_per_second"));
+  if (beyond == false) return {};
+  const std::vector<Evidence> rests = {evidence("efficiency", *step.cell, *step.efficiency)};
+  if (!beyond)
+    return {
+        {"threads-exceeded",
+         "They measured more than that; without repeats it cannot be told whether that is more than noise.",
+         rests}};
+  return {{"threads-idle",
+           fmt::format("They exceed that by more than the noise: {} workers of {} each do better than one of "
+                       "{}, perhaps because one does not keep all of them busy, which was not measured.",
+                       step.cell->workers, threads_text(threads.many), threads_text(threads.one)),
+           rests}};
 }
 
 }  // namespace lockstep::report

@@ -12,7 +12,8 @@ bool has_spare_cores(const GridCell& cell);
 
 // That N workers are not N times the hardware where one had another number of threads than each of them.
 Sentence threads_sentence(const GridCell& one, const ScalingStep& step, const ThreadChange& threads);
-// For a speedup above the ideal, where that counts threads: the one worker is to blame.
-Sentence idle_threads_sentence(const ScalingStep& step, const ThreadChange& threads);
+// For a speedup above the ideal, where that counts threads. A reason is named as a likely one, and only where
+// the excess is beyond the noise; nothing is said where it is within it.
+Sentences beyond_threads_words(const GridCell& one, const ScalingStep& step, const ThreadChange& threads);
 
 }  // namespace lockstep::report

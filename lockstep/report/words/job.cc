@@ -108,13 +108,14 @@ bool has_job(const GridCell& cell) {
 void add_job(Sentences& sentences, const GridCell& one, const GridCell& many) {
   const Number before = *figure(one, "total_seconds"), after = *figure(many, "total_seconds");
   const JobChange change = change_of(before, after);
-  const std::vector<JobPart> parts = parts_of(one, many);
+  const bool noise = change.finding == "job-noise";
+  const std::vector<JobPart> parts = noise ? std::vector<JobPart>{} : parts_of(one, many);
+  const std::string changed = noise ? "" : " " + parts_text(parts, before.value, after.value) + ".";
   sentences.push_back(
       {change.finding,
-       fmt::format("The whole job takes {} with {} and {} with {}{}: {}. {}.", with_unit(before.value, "s"),
+       fmt::format("The whole job takes {} with {} and {} with {}{}: {}.{}", with_unit(before.value, "s"),
                    one.label, with_unit(after.value, "s"), many.label,
-                   many.oversubscribed ? ", which are more workers than cores" : "", change.outcome,
-                   parts_text(parts, before.value, after.value)),
+                   many.oversubscribed ? ", which are more workers than cores" : "", change.outcome, changed),
        rests_of(one, many, parts)});
 }
 

@@ -30,7 +30,9 @@ void add_purposes(Sentences& sentences, const GridCell& cell) {
     const auto payload = payload_of(cell, purpose);
     if (!payload || payload->value <= 0) continue;
     rests.push_back(evidence(fmt::format("ledger[{}].payload_bytes", purpose), cell, *payload, "B"));
-    if (purpose != "gradient")
+    // What a rank keeps to itself was counted and not moved.
+    const auto wire = wire_of(cell, purpose);
+    if (purpose != "gradient" && !(wire && wire->value <= 0))
       others.push_back(fmt::format("{} ({})", purpose, with_unit(payload->value, "B")));
   }
   const auto gradient = payload_of(cell, "gradient");
@@ -79,9 +81,9 @@ void add_wire(Sentences& sentences, const GridCell& cell) {
   if (!collective || !is_ringed(*collective)) return;
   sentences.push_back(
       {wire_is_estimated(cell, "gradient") ? "wire-estimated" : "wire",
-       fmt::format("For each payload byte of gradients a rank sent {} on the wire{}; a ring of {} ranks "
-                   "needs {} for {}.",
-                   display_number(per_rank),
+       fmt::format("With {}, a rank sent {} on the wire for each payload byte of gradients{}; a ring of {} "
+                   "ranks needs {} for {}.",
+                   cell.label, display_number(per_rank),
                    wire_is_estimated(cell, "gradient") ? " (estimated: the library hides it)" : "",
                    cell.workers, display_number(measure::bus_factor(*collective, cell.workers)),
                    measure::name_of(*collective)),

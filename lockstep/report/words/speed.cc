@@ -90,7 +90,7 @@ void add_why(Sentences& sentences, const GridCell& one, const ScalingStep& step)
 void add_why(Sentences& sentences, const GridCell& one, const ScalingStep& step,
              const ThreadChange& threads) {
   sentences.push_back(threads_sentence(one, step, threads));
-  if (step.efficiency->value > kSuspectEfficiency) sentences.push_back(idle_threads_sentence(step, threads));
+  append(sentences, beyond_threads_words(one, step, threads));
   append(sentences, thread_growth_of(one, *step.cell, threads));
   append(sentences, causes_of(*step.cell));
 }

@@ -97,6 +97,14 @@ TEST_F(Refusal, GivesUpOnAServerThatIsNotThere) {
               AllOf(HasSubstr("could not reach the run's server"), HasSubstr("Next step: start all ranks")));
 }
 
+TEST_F(Refusal, SaysOfAListenerThatNeverAnswersThatItDoesNotAnswer) {
+  server_ = std::make_unique<RunServer>(server_options(1));  // it listens, and nobody serves
+  RunClientOptions options = client_options(0, 1);
+  options.join_timeout = milliseconds(300);
+  EXPECT_THAT(complaint(options), AllOf(HasSubstr("takes the connection and does not answer"),
+                                        HasSubstr("another program has this port")));
+}
+
 TEST_F(Refusal, WaitsForAServerThatStartsLater) {
   server_ = std::make_unique<RunServer>(server_options(1));
   RunClientOptions options = client_options(0, 1);
