@@ -13,6 +13,7 @@
 #include "lockstep/parallel/statistics_channel.h"
 #include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/catalogue_resolve.h"
+#include "lockstep/train/device_layers.h"
 #include "lockstep/train/replicas.h"
 #include "lockstep/train/run_trace.h"
 #include "lockstep/train/started.h"
@@ -163,8 +164,9 @@ Network TrainingRun::make_network(models::StatisticsExchange* statistics) const 
   const measure::UseScope use(measure::Use::parameters);
   const models::LayerOptions options = layer_options(spec_, placement_);
   const std::unique_ptr<models::LayerFactory> layers =
-      statistics != nullptr ? std::make_unique<models::SyncLayers>(options, *statistics)
-                            : models::standard_layers(options);
+      statistics != nullptr      ? std::make_unique<models::SyncLayers>(options, *statistics)
+      : options.device.is_cuda() ? device_layers(options)
+                                 : models::standard_layers(options);
   return build_network(spec_, train_set_->classes, *layers);
 }
 
