@@ -12,6 +12,7 @@
 
 #include "lockstep/comm/communicator.h"
 #include "lockstep/measure/step_timer.h"
+#include "lockstep/measure/utilisation.h"
 
 namespace lockstep::parallel {
 
@@ -44,6 +45,8 @@ class ComputeQueue {
   virtual std::unique_ptr<Repeat> record(const std::function<void()>& work) = 0;
   // "NVIDIA H200"; empty for cores.
   virtual std::string gpu() const = 0;
+  // Asks the GPU how busy it is; empty for cores, and where nobody can say.
+  virtual std::function<std::optional<measure::DeviceReading>()> sensors() = 0;
   // What this process may allocate on its GPU from now on; more is out of memory. Cores have an account for
   // it (measure::MemoryAccount).
   virtual void limit_memory(std::uint64_t bytes) = 0;

@@ -31,8 +31,10 @@ std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec, para
   return turn > 0 ? measure::turns_step_timer(std::move(full), turn) : std::move(full);
 }
 
-measure::UtilisationOptions utilisation_options(const record::RunSpec& spec) {
+measure::UtilisationOptions utilisation_options(const record::RunSpec& spec,
+                                                parallel::ComputeQueue& compute) {
   measure::UtilisationOptions options;
+  options.read_device = compute.sensors();
   options.cores = at::get_num_threads() * static_cast<int>(spec.workers) / record::processes_of(spec);
   return options;
 }
@@ -108,7 +110,7 @@ TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog
       trace_(spec_.trace ? make_trace_recorder(place.clock, session.group()) : nullptr),
       compute_(parallel::compute_queue(placement_.device)),
       timer_(make_timer(spec_, *compute_, trace_.get(), place_.disturbances.measure_turn)),
-      utilisation_(utilisation_options(spec_)) {
+      utilisation_(utilisation_options(spec_, *compute_)) {
   if (trace_ != nullptr) session_.ledger().listen(*trace_);
   // A slice's limit is the service's, which counts what CUDA itself takes too.
   if (spec_.device_memory && !spec_.slice_share) compute_->limit_memory(spec_.device_memory->count);
@@ -324,7 +326,7 @@ void TrainingRun::warn_about_other(const Trainer& trainer) {
 
 void TrainingRun::report_utilisation() {
   for (const measure::UtilisationSample& sample : utilisation_.samples())
-    events_.write(record::UtilisationEvent{sample.percent});
+    events_.write(record::UtilisationEvent{sample.percent, sample.watts, sample.megahertz});
 }
 
 void TrainingRun::report_memory() {

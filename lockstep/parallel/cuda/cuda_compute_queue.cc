@@ -10,6 +10,7 @@
 #include "lockstep/device/cuda/cuda_graph.h"
 #include "lockstep/device/cuda/cuda_step_timer.h"
 #include "lockstep/device/cuda/cuda_stream.h"
+#include "lockstep/device/cuda/gpu_sensors.h"
 #include "lockstep/parallel/compute_queue.h"
 #include "lockstep/parallel/cuda/ordered_communicator.h"
 #include "lockstep/parallel/cuda/torch_stream.h"
@@ -93,6 +94,13 @@ class CudaComputeQueue : public ComputeQueue {
   }
 
   std::string gpu() const override { return device::cuda::facts_of(device_).name; }
+
+  std::function<std::optional<measure::DeviceReading>()> sensors() override {
+    std::shared_ptr<device::cuda::GpuSensors> sensors =
+        device::cuda::gpu_sensors(device::cuda::facts_of(device_).uuid);
+    if (sensors == nullptr) return {};
+    return [sensors] { return sensors->read(); };
+  }
 
   void limit_memory(std::uint64_t bytes) override {
     std::size_t free = 0, total = 0;
