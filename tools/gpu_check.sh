@@ -3,10 +3,11 @@
 # preset cuda, runs the nccl and p2p tests, and benches both on one GPU (without and with MPS) and the CPU backends beside it.
 # Prints each phase with its time, and a short table last. Logs and figures go to $OUT, or out/gpu.
 #
-# Phases, in their order: facts build test p2p engine torchvision bench-nccl bench-mps bench-cpu sixteen full. `p2p` tests that
+# Phases, in their order: facts build test step p2p engine graph torchvision bench-nccl bench-mps bench-cpu sixteen full. `p2p` tests that
 # backend and benches it in turns with nccl, on equal shares of one GPU under MPS. `engine` and
 # `torchvision` compare the engine with PyTorch on the GPU, `sixteen` on 16 cores. `full`, the whole matrix of collectives
 # under MPS, takes what is left of the limit (default 480 s); alone, give it more: --only full --limit 590.
+# `step` tests what a step is made of on a GPU, `graph` benches whole steps beside PyTorch's.
 # SIXTEEN_MODELS names the models of `sixteen`.
 # Needs no network. What the machine lacks is taken from the bundle (tools/gpu_bundle.sh; default carry/bundle).
 set -uo pipefail
@@ -14,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 readonly START=$SECONDS
 readonly BUILD=build/cuda
-only=facts,build,test,p2p,engine,torchvision,bench-nccl,bench-mps,bench-cpu,sixteen,full
+only=facts,build,test,step,p2p,engine,graph,torchvision,bench-nccl,bench-mps,bench-cpu,sixteen,full
 limit=480
 bundle=$PWD/carry/bundle
 out=${OUT:-out/gpu}
@@ -22,7 +23,7 @@ cmake_arguments=()
 mps_directory=""
 failures=0
 
-usage() { sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 read_arguments() {
   while (($# > 0)); do
@@ -145,7 +146,8 @@ build() {
   local targets=(lockstep lockstep_backend_gloo lockstep_backend_mpi lockstep_backend_nccl lockstep_backend_p2p)
   [[ ,$only, == *,test,* || ,$only, == *,full,* ]] && targets+=(nccl_test nccl_parts_test)
   [[ ,$only, == *,p2p,* ]] && targets+=(p2p_test p2p_parts_test)
-  [[ $only =~ engine|torchvision|sixteen ]] && grep -q 'found   torch' "$out/configure.log" && targets+=(lockstep-worker)
+  [[ ,$only, == *,step,* ]] && targets+=(test_optimizer_gpu test_device_step_gpu)
+  [[ $only =~ engine|graph|torchvision|sixteen ]] && grep -q 'found   torch' "$out/configure.log" && targets+=(lockstep-worker)
   timeout "$(left)" cmake --build "$BUILD" -j "$(nproc)" --target "${targets[@]}" >"$out/build.log" 2>&1 || {
     grep -E -A8 'error:|FAILED' "$out/build.log" | cut -c1-300 | head -60
     tail -3 "$out/build.log"
@@ -170,6 +172,11 @@ test_nccl() {
   : >"$out/nccl_test.log"
   run_test "$out/nccl_test.log" 30 "$BUILD/tests/nccl_parts_test" || return 1
   run_test "$out/nccl_test.log" "$(left)" "$BUILD/tests/nccl_test"
+}
+
+test_step() {
+  : >"$out/step_test.log"
+  run_test "$out/step_test.log" 120 "$BUILD/tests/test_optimizer_gpu" && run_test "$out/step_test.log" 120 "$BUILD/tests/test_device_step_gpu"
 }
 
 # --- p2p: what needs ranks at the same time under MPS, what kills ranks without it ---
@@ -198,6 +205,10 @@ check_p2p() { test_p2p && with_mps bench_p2p; }
 use_data() { [[ ! -d carry/data ]] || export LOCKSTEP_DATA=$PWD/carry/data; }
 
 engine() { timeout --kill-after=5 "$(left)" python3 tools/gpu_engine.py --lockstep "$BUILD/bin/lockstep"; }
+
+graph() {
+  timeout --kill-after=5 "$(left)" python3 tools/bench_gpu.py --lockstep "$BUILD/bin/lockstep" ${GRAPH_CASES:+--cases "$GRAPH_CASES"}
+}
 
 torchvision() { timeout --kill-after=5 "$(left)" python3 tools/check_torchvision.py --bin "$BUILD/bin"; }
 
@@ -281,8 +292,10 @@ main() {
   phase facts facts
   phase build build || [[ ,$only, != *,build,* ]] || exit 1
   phase test test_nccl
+  phase step test_step
   phase p2p check_p2p
   phase engine engine
+  phase graph graph
   phase torchvision torchvision
   phase bench-nccl bench_nccl "one GPU, by turns"
   phase bench-mps with_mps bench_nccl "one GPU, MPS"

@@ -31,6 +31,7 @@ struct BatchMemory {
   Floats inputs;                     // [count, channels, height, width]
   std::vector<std::int64_t> labels;  // classification: [count]
   Floats targets;                    // steering: [count]; restoration: like the inputs
+  std::shared_ptr<void> pinned;      // of a device that reads this memory by itself; goes first
 };
 
 struct Batch {

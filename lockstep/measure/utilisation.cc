@@ -66,7 +66,14 @@ double UtilisationSampler::percent_between(const Reading& before, const Reading&
 }
 
 void UtilisationSampler::sample(const Reading& reading) {
-  samples_.push_back({reading.wall - first_.wall, percent_between(last_, reading)});
+  UtilisationSample taken{reading.wall - first_.wall, percent_between(last_, reading)};
+  const std::optional<DeviceReading> device = options_.read_device ? options_.read_device() : std::nullopt;
+  if (device) {
+    taken.percent = device->percent;
+    taken.watts = device->watts;
+    taken.megahertz = device->megahertz;
+  }
+  samples_.push_back(taken);
   last_ = reading;
 }
 

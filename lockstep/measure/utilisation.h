@@ -1,9 +1,11 @@
-// How busy the cores of a worker are while it runs: its CPU time over the wall time of the cores it was
-// given.
+// How busy a worker's device is while it runs: of cores, its CPU time over the wall time of the cores it was
+// given; of a GPU, what its sensors say.
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -11,14 +13,25 @@
 
 namespace lockstep::measure {
 
+// What a GPU says of itself.
+struct DeviceReading {
+  double percent = 0;  // of the time since it was last asked, or of its own interval, in which it worked
+  std::optional<double> watts;
+  std::optional<double> megahertz;
+};
+
 struct UtilisationSample {
-  base::Nanoseconds time{0};  // from start() to the end of the interval
-  double percent = 0;         // of the given cores, over the interval; 100 is all of them busy
+  base::Nanoseconds time{0};         // from start() to the end of the interval
+  double percent = 0;                // of the device, over the interval; 100 is all of the given cores busy
+  std::optional<double> watts = {};  // of a GPU that tells
+  std::optional<double> megahertz = {};  // the same
 };
 
 struct UtilisationOptions {
   double cores = 1;  // of this worker; less than one where workers share a core
   base::Nanoseconds interval = std::chrono::milliseconds(250);
+  // Of a GPU; empty, or without an answer: the cores are looked at.
+  std::function<std::optional<DeviceReading>()> read_device = {};
 
   // Throws ConfigError.
   void validate() const;

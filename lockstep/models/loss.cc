@@ -60,7 +60,9 @@ bool has_node(const at::Tensor& output, const at::Tensor& target) {
 
 at::Tensor cross_entropy(const at::Tensor& output, const at::Tensor& target, double divisor) {
   if (!has_node(output, target)) {
-    return at::cross_entropy_loss(output, target, {}, at::Reduction::Sum).div(divisor);
+    const bool narrow = output.scalar_type() == at::kBFloat16 || output.scalar_type() == at::kHalf;
+    return at::cross_entropy_loss(narrow ? output.to(at::kFloat) : output, target, {}, at::Reduction::Sum)
+        .div(divisor);
   }
   auto node = make_node<CrossEntropyNode>();
   at::Tensor loss;

@@ -24,6 +24,10 @@ struct PassKey {
   // empty, row i is sample first_sample + i.
   std::span<const std::int64_t> samples = {};
   std::int64_t first_sample = 0;
+  // On a GPU: step and samples once more, in its memory, so that a graph of the pass can be replayed with
+  // others. Null: they are not there.
+  const std::int64_t* device_step = nullptr;
+  const std::int64_t* device_samples = nullptr;
 };
 
 // One per replica; not for several threads at once.

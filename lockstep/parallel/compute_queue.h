@@ -6,13 +6,22 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "lockstep/comm/communicator.h"
 #include "lockstep/measure/step_timer.h"
+#include "lockstep/measure/utilisation.h"
 
 namespace lockstep::parallel {
+
+// Work of a queue that was recorded once and that the device repeats by itself.
+class Repeat {
+ public:
+  virtual ~Repeat() = default;
+  virtual void run() = 0;
+};
 
 class ComputeQueue {
  public:
@@ -30,8 +39,14 @@ class ComputeQueue {
   virtual std::unique_ptr<comm::Communicator> ordered(std::unique_ptr<comm::Communicator> communicator) = 0;
   // Lets a communicator of the host serve tensors of this queue's device too.
   virtual std::unique_ptr<comm::Communicator> staged(std::unique_ptr<comm::Communicator> communicator) = 0;
+  // Records what `work` computes, without computing it; it is computed by the result's run(), on the same
+  // memory. Throws DeviceError where something in it cannot be recorded. Null: this queue cannot record
+  // (cores).
+  virtual std::unique_ptr<Repeat> record(const std::function<void()>& work) = 0;
   // "NVIDIA H200"; empty for cores.
   virtual std::string gpu() const = 0;
+  // Asks the GPU how busy it is; empty for cores, and where nobody can say.
+  virtual std::function<std::optional<measure::DeviceReading>()> sensors() = 0;
   // What this process may allocate on its GPU from now on; more is out of memory. Cores have an account for
   // it (measure::MemoryAccount).
   virtual void limit_memory(std::uint64_t bytes) = 0;

@@ -143,10 +143,14 @@ struct MemoryEvent : MemoryFigures {
 struct UtilisationEvent {
   static constexpr const char* kName = "utilisation";
   double device_percent = 0;
+  std::optional<double> watts;      // of a GPU
+  std::optional<double> megahertz;  // of its multiprocessors
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
     archive("device_percent", self.device_percent);
+    archive("watts", self.watts);
+    archive("megahertz", self.megahertz);
   }
   bool operator==(const UtilisationEvent&) const = default;
 };

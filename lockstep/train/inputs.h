@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "lockstep/data/batch.h"
@@ -17,22 +18,29 @@ struct DeviceBatch {
   at::Tensor targets;                 // [count] labels, or values
   std::vector<std::int64_t> samples;  // global index of each row
   data::StepPlan plan;
+  // On a GPU: the step, and the samples once more.
+  const std::int64_t* device_step = nullptr;
+  const std::int64_t* device_samples = nullptr;
 
   std::int64_t count() const { return inputs.size(0); }
 };
 
+class DeviceFeed;
+
 class Inputs {
  public:
-  Inputs(const Placement& placement, measure::Ledger& ledger) : placement_(placement), ledger_(ledger) {}
-  // The batch in the model's type on its device. Counted in the ledger: purpose input, as the f32 bytes that
-  // the loader hands over.
-  DeviceBatch take(const data::Batch& batch);
+  Inputs(const Placement& placement, measure::Ledger& ledger);
+  ~Inputs();
+  // The batch of a step in the model's type on its device; good until the next one. Counted in the ledger:
+  // purpose input, as the f32 bytes that the loader hands over.
+  DeviceBatch take(const data::Batch& batch, std::int64_t step);
   // The same without an entry in the ledger: validation is no part of training.
   DeviceBatch take_uncounted(const data::Batch& batch) const;
 
  private:
   Placement placement_;
   measure::Ledger& ledger_;
+  std::unique_ptr<DeviceFeed> feed_;  // of a GPU
 };
 
 // Rows [begin, begin + count).

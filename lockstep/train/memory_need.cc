@@ -63,9 +63,16 @@ std::uint64_t activation_bytes(const models::Model& sketch, std::int64_t rows, s
   return static_cast<std::uint64_t>(kept_bytes(costs, segments) + 3 * largest * each);
 }
 
+// Batches that lie on the device: those of the loader, or of a GPU the one it computes with and two on their
+// way.
+std::int64_t batches_of(const record::RunSpec& spec) {
+  if (spec.device == "cuda") return 3;
+  return spec.loader_threads == 0 ? 1 : spec.prefetch + 1;
+}
+
 // The first replica of dp loads for all.
 std::uint64_t batch_bytes(const record::RunSpec& spec) {
-  const auto batches = static_cast<std::uint64_t>(spec.loader_threads == 0 ? 1 : spec.prefetch + 1);
+  const auto batches = static_cast<std::uint64_t>(batches_of(spec));
   const std::int64_t rows = share_of(spec) * (spec.strategy == "dp" ? spec.workers : 1);
   const bool pairs = record::model_entry(spec.model).task == record::Task::restoration;  // noisy and clean
   return batches * static_cast<std::uint64_t>(rows) * record::input_shape(spec).elements() * sizeof(float) *
@@ -209,10 +216,6 @@ std::string need_text(std::uint64_t estimate, const measure::OutOfMemory& refusa
              : fmt::format("A step needs more than the cap of {}.", cap);
 }
 
-bool can_be_estimated(const record::RunSpec& spec) {
-  return spec.device == "cpu" && !record::is_model_file(spec.model);
-}
-
 }  // namespace
 
 MemoryNeed estimated_need(const record::RunSpec& spec) {
@@ -228,8 +231,12 @@ MemoryNeed estimated_need(const record::RunSpec& spec) {
 }
 
 measure::OutOfMemory with_cures(const measure::OutOfMemory& refusal, const record::RunSpec& spec) {
-  if (refusal.cap_bytes() == 0) return refusal;
-  if (!can_be_estimated(spec))
+  if (refusal.cap_bytes() == 0) {  // a GPU's own error, which knows no cap
+    if (!spec.device_memory) return refusal;
+    const std::uint64_t cap = spec.device_memory->count;
+    return with_cures({cap, cap, refusal.what()}, spec);
+  }
+  if (record::is_model_file(spec.model))
     return {refusal.needed_bytes(), refusal.cap_bytes(),
             fmt::format("{} Use a smaller batch per worker (--batch-size), accumulate gradients "
                         "(--accumulate), or raise --device-memory.",

@@ -23,7 +23,7 @@ struct MemoryNeed {
   std::uint64_t total() const { return model_state() + activations + batches; }
 };
 
-// Of a resolved spec with a registered model on the CPU; `recompute` by a rule of thumb. Throws ConfigError
+// Of a resolved spec with a registered model; `recompute` by a rule of thumb. Throws ConfigError
 // where the model cannot be recomputed.
 MemoryNeed estimated_need(const record::RunSpec& spec);
 

@@ -89,9 +89,9 @@ void Tally::add(const at::Tensor& output, const at::Tensor& target, const at::Te
   const at::Tensor correct =
       task_ == Task::classification ? output.argmax(1).eq(target).sum().to(at::kDouble) : zero;
   const at::Tensor psnr = task_ == Task::restoration ? psnr_of(output, target) : zero;
-  const at::Tensor sums = at::stack({loss.to(at::kDouble) * divisor, correct, psnr});
-  device_ = device_.defined() ? device_.add_(sums) : sums;
-  sum_.samples += output.size(0);
+  const at::Tensor samples = at::full({}, static_cast<double>(output.size(0)), zero.options());
+  if (!device_.defined()) device_ = at::zeros({4}, zero.options());
+  device_.add_(at::stack({loss.to(at::kDouble) * divisor, correct, psnr, samples}));
 }
 
 Metrics Tally::total() const {
@@ -102,13 +102,14 @@ Metrics Tally::total() const {
   total.loss_sum += values[0];
   total.correct += static_cast<std::int64_t>(values[1]);
   total.psnr_sum += values[2];
+  total.samples += static_cast<std::int64_t>(values[3]);
   return total;
 }
 
 void Tally::restart(const Metrics& from) {
   sum_ = from;
   sum_.task = task_;
-  device_ = at::Tensor();
+  if (device_.defined()) device_.zero_();
 }
 
 void to_json(nlohmann::json& json, const Metrics& metrics) {

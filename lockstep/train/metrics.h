@@ -44,8 +44,9 @@ class Tally {
 
  private:
   record::Task task_;
-  Metrics sum_;        // of what was computed on the CPU, and the counts of samples
-  at::Tensor device_;  // [3] f64: loss_sum, correct, psnr_sum; undefined on the CPU
+  Metrics sum_;  // of what was computed on the CPU
+  at::Tensor
+      device_;  // [4] f64, always the same memory: loss_sum, correct, psnr_sum, samples; undefined on the CPU
 };
 
 void to_json(nlohmann::json& json, const Metrics& metrics);

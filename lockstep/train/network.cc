@@ -59,6 +59,22 @@ at::DeviceIndex device_for(int local_rank) {
   return static_cast<at::DeviceIndex>(local_rank % devices);
 }
 
+// f32 means f32: without this, libraries round to TF32's ten bits where they think it pays. With bf16 speed
+// is what matters: the fastest algorithm is found by trying, and may be another one tomorrow.
+void set_up_gpu(at::ScalarType type) {
+  at::globalContext().setAllowTF32CuDNN(false);
+  at::globalContext().setAllowTF32CuBLAS(false);
+  at::globalContext().setBenchmarkCuDNN(type == at::kBFloat16);
+}
+
+// On cores it depends on the model and pays in f32; on a GPU tensor cores want it.
+bool wants_channels_last(const record::RunSpec& spec, const Placement& placement) {
+  if (record::is_model_file(spec.model) || spec.memory_order == "channels-first") return false;
+  if (spec.memory_order == "channels-last") return true;
+  if (!placement.device.is_cpu()) return placement.type == at::kBFloat16;
+  return placement.type == at::kFloat && models::model_entry(spec.model).prefers_channels_last;
+}
+
 }  // namespace
 
 Placement placement_of(const record::RunSpec& spec, int local_rank) {
@@ -67,10 +83,9 @@ Placement placement_of(const record::RunSpec& spec, int local_rank) {
   if (spec.precision == "bf16") placement.type = at::kBFloat16;
   if (spec.device == "cuda") {
     placement.device = at::Device(at::kCUDA, device_for(local_rank));
-    // f32 means f32: without this, libraries round to TF32's ten bits where they think it pays.
-    at::globalContext().setAllowTF32CuDNN(false);
-    at::globalContext().setAllowTF32CuBLAS(false);
+    set_up_gpu(placement.type);
   }
+  placement.channels_last = wants_channels_last(spec, placement);
   return placement;
 }
 
@@ -88,11 +103,9 @@ models::ModelOptions model_options(const record::RunSpec& spec, int classes) {
   return asked;
 }
 
-models::LayerOptions layer_options(const record::RunSpec& spec, const Placement& placement) {
-  const bool on_cpu = placement.device.is_cpu() && placement.type == at::kFloat;
+models::LayerOptions layer_options(const record::RunSpec&, const Placement& placement) {
   models::LayerOptions options;
-  options.channels_last =
-      on_cpu && !record::is_model_file(spec.model) && models::model_entry(spec.model).prefers_channels_last;
+  options.channels_last = placement.channels_last;
   options.dtype = placement.type;
   options.device = placement.device;
   return options;

@@ -16,6 +16,7 @@ namespace lockstep::train {
 struct Placement {
   at::ScalarType type = at::kFloat;
   at::Device device = at::kCPU;
+  bool channels_last = false;  // the memory order of maps
 };
 Placement placement_of(const record::RunSpec& spec, int local_rank);
 

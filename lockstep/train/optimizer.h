@@ -20,7 +20,14 @@ class Optimizer {
   // memory order; on the CPU or a GPU. An undefined gradient leaves its value as it is. What an element
   // becomes does not depend on how tensors are cut, on the other tensors or (CPU) on threads and the
   // instruction set: to the last bit.
-  virtual void step(std::span<const parallel::Updatable> updatables, double learning_rate) = 0;
+  void step(std::span<const parallel::Updatable> updatables, double learning_rate) {
+    advance(learning_rate);
+    update(updatables);
+  }
+  // The two halves of a step. The first one counts the step and hands its learning rate to where values are
+  // updated; the second one may be repeated by a GPU alone, from a graph of the step.
+  virtual void advance(double learning_rate) = 0;
+  virtual void update(std::span<const parallel::Updatable> updatables) = 0;
   // Tensors of state per parameter: 0 (sgd without momentum), 1 or 2. A bf16 parameter's f32 weights are one
   // more.
   virtual int state_tensors() const = 0;

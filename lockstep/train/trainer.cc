@@ -45,6 +45,8 @@ models::PassKey pass_key(const record::RunSpec& spec, std::int64_t step, const D
   key.seed = static_cast<std::uint64_t>(spec.seed);
   key.step = static_cast<std::uint64_t>(step);
   key.samples = batch.samples;
+  key.device_step = batch.device_step;
+  key.device_samples = batch.device_samples;
   return key;
 }
 
@@ -59,7 +61,9 @@ Trainer::Trainer(const TrainerParts& parts, const Progress& from)
               parts.timer),
       tally_(task_of(parts.loss)),
       stop_(parts.spec),
-      target_(parts.spec) {
+      target_(parts.spec),
+      repeated_(parts.spec, parts.compute,
+                [this](const std::string& message) { parts_.events.write(record::WarningEvent{message}); }) {
   tally_.restart(progress_.epoch_so_far);
   parts_.train_data.seek(progress_.next);
 }
@@ -98,13 +102,23 @@ void Trainer::train_step() {
   begin_step();
   const base::TimePoint began = base::now();
   const DeviceBatch batch = next_batch();
-  const at::Tensor loss = run_parts(batch);
-  parts_.strategy.finish_gradients();
-  update();
+  parts_.optimizer.advance(parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done)));
+  const StepShape shape{batch.count(), static_cast<std::int64_t>(batch.plan.global_count)};
+  const at::Tensor loss = repeated_.run(shape, [&] { return compute(batch); });
+  if (parts_.disturbances.flip_after == progress_.steps_done + 1) flip_a_bit(parts_.strategy.updatables());
+  parts_.strategy.after_update();
   end_step(batch, loss);
   const double seconds = base::to_seconds(base::now() - began);
   progress_.train_seconds += seconds;
   progress_.epoch_seconds += seconds;
+}
+
+// What a GPU may repeat by itself.
+at::Tensor Trainer::compute(const DeviceBatch& batch) {
+  const at::Tensor loss = run_parts(batch);
+  parts_.strategy.finish_gradients();
+  update();
+  return loss;
 }
 
 DeviceBatch Trainer::next_batch() {
@@ -114,7 +128,7 @@ DeviceBatch Trainer::next_batch() {
     batch = parts_.train_data.next();
   }
   const SpanScope span(parts_.timer, Span::input);
-  return parts_.inputs.take(*batch);
+  return parts_.inputs.take(*batch, progress_.steps_done);
 }
 
 // The parts are as equal as can be; a batch smaller than their number gives fewer. All workers have as many
@@ -155,14 +169,9 @@ at::Tensor Trainer::run_part(const DeviceBatch& batch, std::int64_t own_samples,
 
 void Trainer::update() {
   const std::span<const parallel::Updatable> updatables = parts_.strategy.updatables();
-  {
-    const SpanScope span(parts_.timer, Span::optimizer);
-    if (parts_.spec.clip_norm) clip(parts_.strategy, updatables, *parts_.spec.clip_norm);
-    parts_.optimizer.step(updatables,
-                          parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done)));
-  }
-  if (parts_.disturbances.flip_after == progress_.steps_done + 1) flip_a_bit(updatables);
-  parts_.strategy.after_update();
+  const SpanScope span(parts_.timer, Span::optimizer);
+  if (parts_.spec.clip_norm) clip(parts_.strategy, updatables, *parts_.spec.clip_norm);
+  parts_.optimizer.update(updatables);
 }
 
 void Trainer::end_step(const DeviceBatch& batch, const at::Tensor& loss) {

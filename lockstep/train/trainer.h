@@ -12,6 +12,7 @@
 #include "lockstep/train/loss_reducer.h"
 #include "lockstep/train/optimizer.h"
 #include "lockstep/train/progress.h"
+#include "lockstep/train/repeated_step.h"
 #include "lockstep/train/schedule.h"
 #include "lockstep/train/step_reporter.h"
 #include "lockstep/train/stop_rule.h"
@@ -59,6 +60,7 @@ class Trainer {
  private:
   void train_step();
   DeviceBatch next_batch();
+  at::Tensor compute(const DeviceBatch& batch);
   at::Tensor run_parts(const DeviceBatch& batch);
   at::Tensor run_part(const DeviceBatch& part, std::int64_t own_samples, bool first, bool last);
   void update();
@@ -85,6 +87,7 @@ class Trainer {
   Tally tally_;  // of the epoch that runs
   StopRule stop_;
   Target target_;
+  RepeatedStep repeated_;
   bool target_reached_ = false;
   bool continuous_ = false;                   // the step that comes follows the last one without a pause
   std::optional<std::int64_t> pending_loss_;  // the step, counted from 1, whose loss is on its way

@@ -13,6 +13,7 @@
 #include "lockstep/parallel/statistics_channel.h"
 #include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/catalogue_resolve.h"
+#include "lockstep/train/device_layers.h"
 #include "lockstep/train/replicas.h"
 #include "lockstep/train/run_trace.h"
 #include "lockstep/train/started.h"
@@ -30,8 +31,10 @@ std::unique_ptr<measure::StepTimer> make_timer(const record::RunSpec& spec, para
   return turn > 0 ? measure::turns_step_timer(std::move(full), turn) : std::move(full);
 }
 
-measure::UtilisationOptions utilisation_options(const record::RunSpec& spec) {
+measure::UtilisationOptions utilisation_options(const record::RunSpec& spec,
+                                                parallel::ComputeQueue& compute) {
   measure::UtilisationOptions options;
+  options.read_device = compute.sensors();
   options.cores = at::get_num_threads() * static_cast<int>(spec.workers) / record::processes_of(spec);
   return options;
 }
@@ -107,7 +110,7 @@ TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog
       trace_(spec_.trace ? make_trace_recorder(place.clock, session.group()) : nullptr),
       compute_(parallel::compute_queue(placement_.device)),
       timer_(make_timer(spec_, *compute_, trace_.get(), place_.disturbances.measure_turn)),
-      utilisation_(utilisation_options(spec_)) {
+      utilisation_(utilisation_options(spec_, *compute_)) {
   if (trace_ != nullptr) session_.ledger().listen(*trace_);
   // A slice's limit is the service's, which counts what CUDA itself takes too.
   if (spec_.device_memory && !spec_.slice_share) compute_->limit_memory(spec_.device_memory->count);
@@ -163,8 +166,9 @@ Network TrainingRun::make_network(models::StatisticsExchange* statistics) const 
   const measure::UseScope use(measure::Use::parameters);
   const models::LayerOptions options = layer_options(spec_, placement_);
   const std::unique_ptr<models::LayerFactory> layers =
-      statistics != nullptr ? std::make_unique<models::SyncLayers>(options, *statistics)
-                            : models::standard_layers(options);
+      statistics != nullptr      ? std::make_unique<models::SyncLayers>(options, *statistics)
+      : options.device.is_cuda() ? device_layers(options)
+                                 : models::standard_layers(options);
   return build_network(spec_, train_set_->classes, *layers);
 }
 
@@ -322,7 +326,7 @@ void TrainingRun::warn_about_other(const Trainer& trainer) {
 
 void TrainingRun::report_utilisation() {
   for (const measure::UtilisationSample& sample : utilisation_.samples())
-    events_.write(record::UtilisationEvent{sample.percent});
+    events_.write(record::UtilisationEvent{sample.percent, sample.watts, sample.megahertz});
 }
 
 void TrainingRun::report_memory() {

@@ -89,5 +89,17 @@ TEST(UtilisationSampler, RefusesNoCoresAndNoInterval) {
   EXPECT_THROW(UtilisationSampler({.cores = 1, .interval = base::Nanoseconds(0)}), base::ConfigError);
 }
 
+TEST(UtilisationSampler, AsksTheDeviceWhereThereIsOne) {
+  UtilisationOptions options{.cores = 1, .interval = std::chrono::hours(1)};
+  options.read_device = [] { return DeviceReading{75, 310.5, std::nullopt}; };
+  UtilisationSampler sampler(options);
+  sampler.start();
+  sampler.stop();
+  ASSERT_EQ(sampler.samples().size(), 1U);
+  EXPECT_EQ(sampler.samples().front().percent, 75);
+  EXPECT_EQ(sampler.samples().front().watts, 310.5);
+  EXPECT_FALSE(sampler.samples().front().megahertz);
+}
+
 }  // namespace
 }  // namespace lockstep::measure

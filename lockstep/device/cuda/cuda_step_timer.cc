@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "lockstep/device/cuda/cuda_error.h"
+#include "lockstep/device/cuda/cuda_graph.h"
 #include "lockstep/device/cuda/cuda_stream.h"
 
 namespace lockstep::device::cuda {
@@ -33,12 +34,16 @@ struct Step {
   std::shared_ptr<Event> end;
 };
 
+bool is_divided(std::int64_t step) {
+  return step % kDividedEvery == 0;
+}
+
 StepSplit split_of(const Step& step) {
   StepSplit split;
   split.step = step.number;
   const Event& begin = *step.changes.front().event;
   split.total = elapsed(begin, *step.end);
-  split.divided = step.number % kDividedEvery == 0;
+  split.divided = is_divided(step.number);
   for (std::size_t index = 0; index < step.changes.size(); ++index) {
     const Change& change = step.changes[index];
     if (!change.into) continue;
@@ -99,18 +104,38 @@ class CudaStepTimer final : public measure::StepTimer {
     running_ = Step{step, {{std::move(at), {}}}, nullptr};
   }
 
+  std::optional<Open> top() const { return open_.empty() ? std::nullopt : std::optional(open_.back()); }
+
   void change() {
-    if (running_.changes.empty() || running_.number % kDividedEvery != 0) return;
-    running_.changes.push_back({record(), open_.empty() ? std::nullopt : std::optional(open_.back())});
+    if (Graph* graph = Graph::recording()) return change_in(*graph);
+    if (running_.changes.empty() || !is_divided(running_.number)) return;
+    running_.changes.push_back({record(), top()});
+    changed_ = base::now();
+  }
+
+  // Happens again in every run of what is recorded.
+  void change_in(Graph& graph) {
+    const auto into = std::make_shared<std::optional<Open>>(top());
+    graph.time(stream_(), [this, into](std::shared_ptr<Event> event) {
+      if (is_divided(running_.number)) running_.changes.push_back({std::move(event), *into});
+    });
+    recorded_ = into;
     changed_ = base::now();
   }
 
   // Where one span follows another at once, the end of the first is the begin of the second: an event between
   // them would take longer than what it measures.
   bool take_over_gap() {
+    if (Graph::recording() != nullptr) return take_over_recorded_gap();
     if (running_.changes.size() < 2 || running_.changes.back().into) return false;
     if (base::now() - changed_ > kNoGap) return false;
     running_.changes.back().into = open_.back();
+    return true;
+  }
+
+  bool take_over_recorded_gap() {
+    if (recorded_ == nullptr || *recorded_ || base::now() - changed_ > kNoGap) return false;
+    *recorded_ = open_.back();
     return true;
   }
 
@@ -118,7 +143,8 @@ class CudaStepTimer final : public measure::StepTimer {
   EventPool events_;
   std::vector<Open> open_;
   Step running_;
-  base::TimePoint changed_;  // when the host asked for the last change
+  base::TimePoint changed_;                        // when the host asked for the last change
+  std::shared_ptr<std::optional<Open>> recorded_;  // what the last change in a recording goes into
   std::deque<Step> ended_;
 };
 

@@ -46,7 +46,8 @@ class Linear : public Unit {
 
 class BatchNorm2d : public Unit {
  public:
-  BatchNorm2d(const LayerOptions& options, const BatchNorm2dSpec& spec);
+  BatchNorm2d(const LayerOptions& options, const BatchNorm2dSpec& spec)
+      : BatchNorm2d(options, spec, options.dtype) {}
   at::Tensor forward(Runner& runner, const at::Tensor& input) override;
   at::Tensor forward_join(Runner& runner, const at::Tensor& input, const at::Tensor& shortcut) override;
   at::Tensor trace(Runner& runner, const at::Tensor& input, CostAccount& costs) override;
@@ -54,6 +55,7 @@ class BatchNorm2d : public Unit {
                         CostAccount& costs) override;
 
  protected:
+  BatchNorm2d(const LayerOptions& options, const BatchNorm2dSpec& spec, at::ScalarType statistics);
   // The normalisation itself, without shortcut and activation.
   virtual at::Tensor normalise(Runner& runner, const at::Tensor& input);
   bool uses_batch_statistics(const Runner& runner) const;

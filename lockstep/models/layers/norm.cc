@@ -7,11 +7,13 @@
 
 namespace lockstep::models {
 
-BatchNorm2d::BatchNorm2d(const LayerOptions& options, const BatchNorm2dSpec& spec) : spec_(spec) {
+BatchNorm2d::BatchNorm2d(const LayerOptions& options, const BatchNorm2dSpec& spec, at::ScalarType statistics)
+    : spec_(spec) {
+  const LayerOptions kept{statistics, options.device, false};
   weight_ = add_parameter("weight", make_tensor(options, {spec.channels}), Init::constant(1.0));
   bias_ = add_parameter("bias", make_tensor(options, {spec.channels}), Init::constant(0.0));
-  running_mean_ = add_buffer("running_mean", make_tensor(options, {spec.channels}), 0.0);
-  running_var_ = add_buffer("running_var", make_tensor(options, {spec.channels}), 1.0);
+  running_mean_ = add_buffer("running_mean", make_tensor(kept, {spec.channels}), 0.0);
+  running_var_ = add_buffer("running_var", make_tensor(kept, {spec.channels}), 1.0);
   batches_tracked_ = add_buffer("num_batches_tracked", make_tensor({at::kLong, options.device}, {}), 0.0);
 }
 

@@ -7,8 +7,10 @@
 #include "lockstep/comm/cuda/staged_communicator.h"
 #include "lockstep/device/cuda/cuda_device.h"
 #include "lockstep/device/cuda/cuda_error.h"
+#include "lockstep/device/cuda/cuda_graph.h"
 #include "lockstep/device/cuda/cuda_step_timer.h"
 #include "lockstep/device/cuda/cuda_stream.h"
+#include "lockstep/device/cuda/gpu_sensors.h"
 #include "lockstep/parallel/compute_queue.h"
 #include "lockstep/parallel/cuda/ordered_communicator.h"
 #include "lockstep/parallel/cuda/torch_stream.h"
@@ -29,6 +31,21 @@ class Mark : public comm::Pending {
 
  private:
   std::shared_ptr<Event> event_;
+};
+
+// Memory that the work takes stays reserved for it: every run uses the same.
+class GraphRepeat : public Repeat {
+ public:
+  GraphRepeat(int device, const std::function<void()>& work) : memory_(device), graph_(torch_stream()) {
+    work();
+    graph_.end();
+    memory_.end();
+  }
+  void run() override { graph_.run(torch_stream()); }
+
+ private:
+  PrivateMemory memory_;
+  device::cuda::Graph graph_;
 };
 
 class CudaComputeQueue : public ComputeQueue {
@@ -65,7 +82,25 @@ class CudaComputeQueue : public ComputeQueue {
     return std::make_unique<comm::StagedCommunicator>(std::move(communicator), device_);
   }
 
+  // Errors of torch in the recording are its own exceptions.
+  std::unique_ptr<Repeat> record(const std::function<void()>& work) override {
+    try {
+      return std::make_unique<GraphRepeat>(device_, work);
+    } catch (const base::Error&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw base::DeviceError(error.what());
+    }
+  }
+
   std::string gpu() const override { return device::cuda::facts_of(device_).name; }
+
+  std::function<std::optional<measure::DeviceReading>()> sensors() override {
+    std::shared_ptr<device::cuda::GpuSensors> sensors =
+        device::cuda::gpu_sensors(device::cuda::facts_of(device_).uuid);
+    if (sensors == nullptr) return {};
+    return [sensors] { return sensors->read(); };
+  }
 
   void limit_memory(std::uint64_t bytes) override {
     std::size_t free = 0, total = 0;

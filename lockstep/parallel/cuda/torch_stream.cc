@@ -1,5 +1,6 @@
 #include "lockstep/parallel/cuda/torch_stream.h"
 
+#include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
@@ -11,12 +12,38 @@ cudaStream_t torch_stream() {
 }
 
 void use_torch_device(int device) {
-  c10::cuda::set_device(static_cast<c10::DeviceIndex>(device));
+  const auto index = static_cast<c10::DeviceIndex>(device);
+  c10::cuda::set_device(index);
+  c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool(false, index));
 }
 
 void limit_torch_memory(int device, double share) {
   c10::cuda::CUDACachingAllocator::init(c10::cuda::device_count());  // before, it knows no device
   c10::cuda::CUDACachingAllocator::setMemoryFraction(share, static_cast<c10::DeviceIndex>(device));
+}
+
+namespace {
+
+bool is_recorded(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusActive;
+}
+
+}  // namespace
+
+PrivateMemory::PrivateMemory(int device) : device_(device), pool_(at::cuda::graph_pool_handle()) {
+  c10::cuda::CUDACachingAllocator::beginAllocateToPool(static_cast<c10::DeviceIndex>(device), pool_,
+                                                       is_recorded);
+}
+
+void PrivateMemory::end() {
+  if (!std::exchange(open_, false)) return;
+  c10::cuda::CUDACachingAllocator::endAllocateToPool(static_cast<c10::DeviceIndex>(device_), pool_);
+}
+
+PrivateMemory::~PrivateMemory() {
+  end();
+  c10::cuda::CUDACachingAllocator::releasePool(static_cast<c10::DeviceIndex>(device_), pool_);
 }
 
 }  // namespace lockstep::parallel

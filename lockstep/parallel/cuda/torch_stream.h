@@ -3,13 +3,32 @@
 
 #include <driver_types.h>
 
+#include <utility>
+
 namespace lockstep::parallel {
 
 // Of the calling thread, on the current device.
 cudaStream_t torch_stream();
-// Makes `device` torch's current one on the calling thread.
+// Makes `device` torch's current one on the calling thread, and a stream of its own what is computed on: the
+// default one cannot be recorded.
 void use_torch_device(int device);
 // What its allocator may take of the device's memory.
 void limit_torch_memory(int device, double share);
+
+// While it is open, what torch takes on a stream that is being recorded comes from memory of its own, which
+// is kept until this goes.
+class PrivateMemory {
+ public:
+  explicit PrivateMemory(int device);
+  ~PrivateMemory();
+  PrivateMemory(const PrivateMemory&) = delete;
+  PrivateMemory& operator=(const PrivateMemory&) = delete;
+  void end();
+
+ private:
+  int device_;
+  std::pair<unsigned long long, unsigned long long> pool_;
+  bool open_ = true;
+};
 
 }  // namespace lockstep::parallel

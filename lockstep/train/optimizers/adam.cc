@@ -1,8 +1,8 @@
 #include "lockstep/train/optimizers/adam.h"
 
-#include <ATen/ATen.h>
-
 #include <cmath>
+
+#include "lockstep/train/optimizers/device_update.h"
 
 namespace lockstep::train {
 
@@ -21,28 +21,20 @@ kernels::AdamFactors Adam::factors_at(std::int64_t step, double learning_rate) c
   return factors;
 }
 
-void Adam::update(const HostList& list, std::int64_t step, double learning_rate) {
+std::span<const std::byte> Adam::set_factors(std::int64_t step, double learning_rate) {
+  factors_ = factors_at(step, learning_rate);
+  return std::as_bytes(std::span(&factors_, 1));
+}
+
+void Adam::apply(const HostList& list) {
   const kernels::UpdateKernels& kernels = kernels::update_kernels();
-  const kernels::AdamFactors factors = factors_at(step, learning_rate);
   list.for_each_stretch([&](kernels::Element element, const kernels::Stretch& stretch) {
-    kernels.adam[static_cast<int>(element)](factors, stretch);
+    kernels.adam[static_cast<int>(element)](factors_, stretch);
   });
 }
 
-void Adam::update(DeviceLists& lists, std::int64_t step, double learning_rate) {
-  const kernels::AdamFactors factors = factors_at(step, learning_rate);
-  if (factors.keep != 1) at::_foreach_mul_(lists.weights, factors.keep);
-  std::vector<at::Tensor> slopes = lists.gradients;
-  if (factors.weight_decay != 0)
-    slopes = at::_foreach_add(lists.gradients, lists.weights, factors.weight_decay);
-  at::_foreach_mul_(lists.first, factors.beta1);
-  at::_foreach_add_(lists.first, slopes, 1 - factors.beta1);
-  at::_foreach_mul_(lists.second, factors.beta2);
-  at::_foreach_addcmul_(lists.second, slopes, slopes, 1 - factors.beta2);
-  const std::vector<at::Tensor> divisors = at::_foreach_sqrt(lists.second);
-  at::_foreach_div_(divisors, factors.root_correction);
-  at::_foreach_add_(divisors, factors.epsilon);
-  at::_foreach_addcdiv_(lists.weights, lists.first, divisors, -factors.step_size);
+void Adam::apply(const DeviceList& list) {
+  run_on_device(list, factors_);
 }
 
 }  // namespace lockstep::train

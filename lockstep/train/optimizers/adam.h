@@ -23,11 +23,13 @@ class Adam final : public FusedOptimizer {
   explicit Adam(const AdamOptions& options);
 
  private:
-  void update(const HostList& list, std::int64_t step, double learning_rate) override;
-  void update(DeviceLists& lists, std::int64_t step, double learning_rate) override;
+  std::span<const std::byte> set_factors(std::int64_t step, double learning_rate) override;
+  void apply(const HostList& list) override;
+  void apply(const DeviceList& list) override;
   kernels::AdamFactors factors_at(std::int64_t step, double learning_rate) const;
 
   AdamOptions options_;
+  kernels::AdamFactors factors_;
 };
 
 }  // namespace lockstep::train

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "lockstep/base/error.h"
 
@@ -28,15 +29,6 @@ kernels::Stretch whole_of(const parallel::Updatable& updatable, const ParameterS
   return whole;
 }
 
-void append(DeviceLists& lists, const parallel::Updatable& updatable, const ParameterState::Entry& entry) {
-  const at::Tensor gradient = aligned_gradient(updatable);
-  const bool rounded = entry.master.defined();
-  lists.weights.push_back(rounded ? entry.master : updatable.value.detach());
-  lists.gradients.push_back(rounded ? gradient.to(at::kFloat) : gradient);
-  if (!entry.tensors.empty()) lists.first.push_back(entry.tensors[0]);
-  if (entry.tensors.size() > 1) lists.second.push_back(entry.tensors[1]);
-}
-
 std::int64_t steps_in(const std::vector<models::NamedTensor>& state) {
   const auto found = std::find_if(state.begin(), state.end(),
                                   [](const models::NamedTensor& one) { return one.name == kSteps; });
@@ -48,12 +40,24 @@ std::int64_t steps_in(const std::vector<models::NamedTensor>& state) {
 
 }  // namespace
 
-void FusedOptimizer::step(std::span<const parallel::Updatable> updatables, double learning_rate) {
+void FusedOptimizer::advance(double learning_rate) {
+  coming_ = set_factors(++steps_, learning_rate);
+  if (device_list_.factors.defined()) send_factors();
+}
+
+// From pinned memory, which torch keeps until the copy is done: nobody waits.
+void FusedOptimizer::send_factors() {
+  const auto bytes = static_cast<std::int64_t>(coming_.size());
+  const at::Tensor staged = at::empty({bytes}, at::TensorOptions().dtype(at::kByte).pinned_memory(true));
+  std::memcpy(staged.data_ptr(), coming_.data(), coming_.size());
+  device_list_.factors.copy_(staged, true);
+}
+
+void FusedOptimizer::update(std::span<const parallel::Updatable> updatables) {
   const at::NoGradGuard no_grad;
   prepare(updatables);
-  ++steps_;
   const bool on_device = !updatables.empty() && !updatables.front().value.is_cpu();
-  on_device ? step_on_device(updatables, learning_rate) : step_on_host(updatables, learning_rate);
+  on_device ? update_on_device(updatables) : update_on_host(updatables);
 }
 
 void FusedOptimizer::prepare(std::span<const parallel::Updatable> updatables) {
@@ -69,7 +73,7 @@ void FusedOptimizer::prepare(std::span<const parallel::Updatable> updatables) {
   }
 }
 
-void FusedOptimizer::step_on_host(std::span<const parallel::Updatable> updatables, double learning_rate) {
+void FusedOptimizer::update_on_host(std::span<const parallel::Updatable> updatables) {
   list_.clear();
   gradients_.clear();
   for (std::size_t i = 0; i < updatables.size(); ++i) {
@@ -77,20 +81,30 @@ void FusedOptimizer::step_on_host(std::span<const parallel::Updatable> updatable
     gradients_.push_back(aligned_gradient(updatables[i]));
     list_.add(element_of(updatables[i]), whole_of(updatables[i], state_.entries()[i], gradients_.back()));
   }
-  update(list_, steps_, learning_rate);
+  apply(list_);
   gradients_.clear();
 }
 
-void FusedOptimizer::step_on_device(std::span<const parallel::Updatable> updatables, double learning_rate) {
-  DeviceLists lists;
+// A gradient's memory may be used again as soon as it is let go of: what comes then is behind the update on
+// the same stream.
+void FusedOptimizer::update_on_device(std::span<const parallel::Updatable> updatables) {
+  for (auto& stretches : device_list_.stretches) stretches.clear();
+  gradients_.clear();
   for (std::size_t i = 0; i < updatables.size(); ++i) {
-    if (updatables[i].gradient.defined()) append(lists, updatables[i], state_.entries()[i]);
+    if (!updatables[i].gradient.defined()) continue;
+    gradients_.push_back(aligned_gradient(updatables[i]));
+    const auto element = static_cast<std::size_t>(element_of(updatables[i]));
+    device_list_.stretches[element].push_back(
+        whole_of(updatables[i], state_.entries()[i], gradients_.back()));
   }
-  if (!lists.weights.empty()) update(lists, steps_, learning_rate);
-  for (std::size_t i = 0; i < updatables.size(); ++i) {
-    const at::Tensor& master = state_.entries()[i].master;
-    if (master.defined()) updatables[i].value.detach().copy_(master);
+  if (!device_list_.factors.defined()) {
+    device_list_.factors =
+        at::empty({static_cast<std::int64_t>(coming_.size())},
+                  updatables.front().value.options().dtype(at::kByte).requires_grad(false));
+    send_factors();
   }
+  apply(device_list_);
+  gradients_.clear();
 }
 
 std::vector<models::NamedTensor> FusedOptimizer::state() const {

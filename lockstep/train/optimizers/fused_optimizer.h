@@ -1,7 +1,9 @@
-// What all update rules share: state, the count of steps, and the choice between our kernels (host memory)
-// and ATen's operations on lists of tensors (a GPU).
+// What all update rules share: state, the count of steps, and the lists of tensors for the kernels of the
+// host and of a GPU.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -11,17 +13,16 @@
 
 namespace lockstep::train {
 
-// The tensors of one step, side by side; what bf16 parameters and their gradients become is f32.
-struct DeviceLists {
-  std::vector<at::Tensor> weights;
-  std::vector<at::Tensor> gradients;
-  std::vector<at::Tensor> first;   // empty where the rule has none
-  std::vector<at::Tensor> second;  // the same
+// The whole tensors of one step on a GPU, by element type, and the rule's factors in its memory.
+struct DeviceList {
+  std::array<std::vector<kernels::Stretch>, kernels::kElementCount> stretches;
+  at::Tensor factors;
 };
 
 class FusedOptimizer : public Optimizer {
  public:
-  void step(std::span<const parallel::Updatable> updatables, double learning_rate) final;
+  void advance(double learning_rate) final;
+  void update(std::span<const parallel::Updatable> updatables) final;
   int state_tensors() const final { return state_.kinds(); }
   std::vector<models::NamedTensor> state() const final;
   void load_state(std::span<const parallel::Updatable> updatables,
@@ -30,19 +31,23 @@ class FusedOptimizer : public Optimizer {
  protected:
   explicit FusedOptimizer(std::vector<std::string> kinds) : state_(std::move(kinds)) {}
 
-  // `step` counts from 1.
-  virtual void update(const HostList& list, std::int64_t step, double learning_rate) = 0;
-  virtual void update(DeviceLists& lists, std::int64_t step, double learning_rate) = 0;
+  // What the rule multiplies by in the coming step, which counts from 1: kept until the next call.
+  virtual std::span<const std::byte> set_factors(std::int64_t step, double learning_rate) = 0;
+  virtual void apply(const HostList& list) = 0;
+  virtual void apply(const DeviceList& list) = 0;
 
  private:
   void prepare(std::span<const parallel::Updatable> updatables);
-  void step_on_host(std::span<const parallel::Updatable> updatables, double learning_rate);
-  void step_on_device(std::span<const parallel::Updatable> updatables, double learning_rate);
+  void update_on_host(std::span<const parallel::Updatable> updatables);
+  void update_on_device(std::span<const parallel::Updatable> updatables);
+  void send_factors();
 
   ParameterState state_;
   std::int64_t steps_ = 0;
+  std::span<const std::byte> coming_;  // of the coming update
   // Kept between steps so that a step allocates nothing.
   HostList list_;
+  DeviceList device_list_;
   std::vector<at::Tensor> gradients_;
 };
 

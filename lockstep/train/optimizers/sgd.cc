@@ -1,6 +1,6 @@
 #include "lockstep/train/optimizers/sgd.h"
 
-#include <ATen/ATen.h>
+#include "lockstep/train/optimizers/device_update.h"
 
 namespace lockstep::train {
 
@@ -9,26 +9,20 @@ Sgd::Sgd(const SgdOptions& options)
                                            : std::vector<std::string>{"momentum"}),
       options_(options) {}
 
-void Sgd::update(const HostList& list, std::int64_t, double learning_rate) {
+std::span<const std::byte> Sgd::set_factors(std::int64_t, double learning_rate) {
+  factors_ = {learning_rate, options_.momentum, options_.weight_decay, options_.nesterov};
+  return std::as_bytes(std::span(&factors_, 1));
+}
+
+void Sgd::apply(const HostList& list) {
   const kernels::UpdateKernels& kernels = kernels::update_kernels();
-  const kernels::SgdFactors factors{learning_rate, options_.momentum, options_.weight_decay,
-                                    options_.nesterov};
   list.for_each_stretch([&](kernels::Element element, const kernels::Stretch& stretch) {
-    kernels.sgd[static_cast<int>(element)](factors, stretch);
+    kernels.sgd[static_cast<int>(element)](factors_, stretch);
   });
 }
 
-void Sgd::update(DeviceLists& lists, std::int64_t, double learning_rate) {
-  std::vector<at::Tensor> slopes = lists.gradients;
-  if (options_.weight_decay != 0) {
-    slopes = at::_foreach_add(lists.gradients, lists.weights, options_.weight_decay);
-  }
-  if (options_.momentum != 0) {
-    at::_foreach_mul_(lists.first, options_.momentum);
-    at::_foreach_add_(lists.first, slopes, 1);
-    slopes = options_.nesterov ? at::_foreach_add(slopes, lists.first, options_.momentum) : lists.first;
-  }
-  at::_foreach_add_(lists.weights, slopes, -learning_rate);
+void Sgd::apply(const DeviceList& list) {
+  run_on_device(list, factors_);
 }
 
 }  // namespace lockstep::train

@@ -20,10 +20,12 @@ class Sgd final : public FusedOptimizer {
   explicit Sgd(const SgdOptions& options);
 
  private:
-  void update(const HostList& list, std::int64_t step, double learning_rate) override;
-  void update(DeviceLists& lists, std::int64_t step, double learning_rate) override;
+  std::span<const std::byte> set_factors(std::int64_t step, double learning_rate) override;
+  void apply(const HostList& list) override;
+  void apply(const DeviceList& list) override;
 
   SgdOptions options_;
+  kernels::SgdFactors factors_;
 };
 
 }  // namespace lockstep::train

@@ -1,0 +1,57 @@
+// Work of a stream that is recorded once and then run by the device alone, again and again (a CUDA graph).
+//
+// Times are known inside it too: an event that is recorded by time() while work is recorded fires in every
+// run. As runs are put on the stream before earlier ones have ended, each run gets events of its own, and
+// whoever asked for the time is handed them when the run starts.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "lockstep/device/cuda/cuda_stream.h"
+
+namespace lockstep::device::cuda {
+
+class Graph {
+ public:
+  // Told of every run, with the event of that run, in the order of recording.
+  using Timed = std::function<void(std::shared_ptr<Event>)>;
+
+  // From here to end(), what is put on the stream, and on streams that are ordered after it, is recorded
+  // instead of run. One recording at a time.
+  explicit Graph(cudaStream_t stream);
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  // Ends the recording. Throws DeviceError with the reason where something in it cannot be recorded.
+  void end();
+  // Puts a run on the stream.
+  void run(cudaStream_t stream);
+
+  // The graph that is being recorded, or null. Recording is done by one thread, but backward passes have
+  // threads of their own: any thread may ask.
+  static Graph* recording();
+  // While recording: the time when everything before it on the stream is done.
+  void time(cudaStream_t stream, Timed timed);
+
+ private:
+  struct Time {
+    std::shared_ptr<Event> event;  // its first one, which keeps the node's place
+    Timed timed;
+    cudaGraphNode_t node = nullptr;
+  };
+  void find_nodes();
+  void drop() noexcept;
+
+  cudaStream_t stream_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t runnable_ = nullptr;
+  std::vector<Time> times_;
+  EventPool events_;
+};
+
+}  // namespace lockstep::device::cuda

@@ -1,0 +1,30 @@
+#include "lockstep/base/error.h"
+#include "lockstep/train/device_feed.h"
+#include "lockstep/train/device_layers.h"
+#include "lockstep/train/optimizers/device_update.h"
+
+namespace lockstep::train {
+namespace {
+
+[[noreturn]] void refuse() {
+  throw base::DeviceError("this worker was built without CUDA: it cannot train on a GPU. Use --device cpu.");
+}
+
+}  // namespace
+
+void run_on_device(const DeviceList&, const kernels::SgdFactors&) {
+  refuse();
+}
+void run_on_device(const DeviceList&, const kernels::AdamFactors&) {
+  refuse();
+}
+
+std::unique_ptr<DeviceFeed> device_feed(const Placement&) {
+  refuse();
+}
+
+std::unique_ptr<models::LayerFactory> device_layers(const models::LayerOptions&) {
+  refuse();
+}
+
+}  // namespace lockstep::train

@@ -1,0 +1,50 @@
+// Lets a GPU repeat a step by itself, once steps have become alike: the host then puts one thing on its
+// stream instead of hundreds.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "lockstep/parallel/compute_queue.h"
+#include "lockstep/record/spec.h"
+
+namespace lockstep::train {
+
+// Why steps of this run are not repeated; nothing: they are.
+std::optional<std::string> why_not_repeated(const record::RunSpec& spec);
+
+// Steps with the same figures compute the same with other values.
+struct StepShape {
+  std::int64_t own_samples = 0;
+  std::int64_t global_samples = 0;
+  bool operator==(const StepShape&) const = default;
+};
+
+class RepeatedStep {
+ public:
+  using Warn = std::function<void(const std::string&)>;
+  RepeatedStep(const record::RunSpec& spec, parallel::ComputeQueue& compute, Warn warn);
+
+  // Computes a step: by calling `work` in the first steps and for another shape than theirs, else by
+  // repeating what it did. The result is what `work` returned; of a repeated step, the same tensor with
+  // another value.
+  at::Tensor run(const StepShape& shape, const std::function<at::Tensor()>& work);
+
+ private:
+  bool record(const std::function<at::Tensor()>& work);
+
+  parallel::ComputeQueue& compute_;
+  Warn warn_;
+  bool wanted_;
+  int ordinary_ = 0;  // steps of this shape so far
+  StepShape shape_;
+  at::Tensor result_;
+  std::unique_ptr<parallel::Repeat> repeat_;
+};
+
+}  // namespace lockstep::train
