@@ -26,6 +26,9 @@ class Repeat {
 class ComputeQueue {
  public:
   virtual ~ComputeQueue() = default;
+  // Lets what the calling thread computes go to this queue. Threads of libtorch's own, which call back in
+  // backward, would use another one.
+  virtual void use_here() = 0;
   // Complete when everything computed so far is; empty where that is so already.
   virtual comm::Work mark() = 0;
   // What is computed from now on comes after the work. Throws what went wrong in it, where that is known.

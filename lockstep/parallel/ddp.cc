@@ -71,7 +71,8 @@ Ddp::Ddp(const Surroundings& surroundings, BucketOrder order)
       order_observed_(order == BucketOrder::fixed),
       written_(parameters_.size()),
       ready_(parameters_.size()),
-      tap_(tensors_of(parameters_), [this](std::size_t parameter) { on_gradient(parameter); }) {
+      tap_(&surroundings.compute, tensors_of(parameters_),
+           [this](std::size_t parameter) { on_gradient(parameter); }) {
   use_layout(lay_out(reverse_order(parameters_.size()), bytes_of(parameters_), limits_));
 }
 

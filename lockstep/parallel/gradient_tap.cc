@@ -5,6 +5,8 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include "lockstep/parallel/compute_queue.h"
+
 namespace lockstep::parallel {
 namespace {
 
@@ -27,11 +29,15 @@ class ReadyHook : public torch::autograd::FunctionPostHook {
 
 void GradientTap::Listener::call(std::size_t parameter) {
   const std::lock_guard lock(mutex);
-  if (on_ready) on_ready(parameter);
+  if (!on_ready) return;
+  if (compute != nullptr) compute->use_here();
+  on_ready(parameter);
 }
 
-GradientTap::GradientTap(const std::vector<at::Tensor>& parameters, std::function<void(std::size_t)> on_ready)
+GradientTap::GradientTap(ComputeQueue* compute, const std::vector<at::Tensor>& parameters,
+                         std::function<void(std::size_t)> on_ready)
     : listener_(std::make_shared<Listener>()) {
+  listener_->compute = compute;
   listener_->on_ready = std::move(on_ready);
   for (std::size_t index = 0; index < parameters.size(); ++index) {
     accumulators_.push_back(torch::autograd::impl::grad_accumulator(parameters[index]));

@@ -17,11 +17,14 @@ struct Node;
 
 namespace lockstep::parallel {
 
+class ComputeQueue;
+
 class GradientTap {
  public:
-  // `on_ready` gets the parameter's index after its .grad was written. The parameters must be leaves that
-  // require a gradient.
-  GradientTap(const std::vector<at::Tensor>& parameters, std::function<void(std::size_t)> on_ready);
+  // `on_ready` gets the parameter's index after its .grad was written, on a thread that computes on
+  // `compute` (null: wherever the thread does).   // The parameters must be leaves that require a gradient.
+  GradientTap(ComputeQueue* compute, const std::vector<at::Tensor>& parameters,
+              std::function<void(std::size_t)> on_ready);
   ~GradientTap();
   GradientTap(const GradientTap&) = delete;
   GradientTap& operator=(const GradientTap&) = delete;
@@ -29,6 +32,7 @@ class GradientTap {
   // What the hooks call; they may outlive the tap.
   struct Listener {
     std::mutex mutex;
+    ComputeQueue* compute = nullptr;
     std::function<void(std::size_t)> on_ready;
     void call(std::size_t parameter);
   };

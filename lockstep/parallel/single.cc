@@ -10,9 +10,10 @@ namespace lockstep::parallel {
 // Autograd makes gradients among activations; they stay when those are gone.
 Single::Single(const Surroundings& surroundings)
     : surroundings_(surroundings),
-      tap_(tensors_of(trained_parameters(surroundings.model)), [this](std::size_t parameter) {
-        measure::count_as(updatables_[parameter].value.grad(), measure::Use::gradients);
-      }) {
+      tap_(&surroundings.compute, tensors_of(trained_parameters(surroundings.model)),
+           [this](std::size_t parameter) {
+             measure::count_as(updatables_[parameter].value.grad(), measure::Use::gradients);
+           }) {
   for (const models::NamedTensor& parameter : trained_parameters(surroundings_.model)) {
     updatables_.push_back({parameter.name, parameter.tensor, {}});
   }

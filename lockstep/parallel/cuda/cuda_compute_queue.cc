@@ -36,25 +36,33 @@ class Mark : public comm::Pending {
 // Memory that the work takes stays reserved for it: every run uses the same.
 class GraphRepeat : public Repeat {
  public:
-  GraphRepeat(int device, const std::function<void()>& work) : memory_(device), graph_(torch_stream()) {
+  GraphRepeat(int device, cudaStream_t stream, const std::function<void()>& work)
+      : stream_(stream), memory_(device), graph_(stream) {
     work();
     graph_.end();
     memory_.end();
   }
-  void run() override { graph_.run(torch_stream()); }
+  void run() override { graph_.run(stream_); }
 
  private:
+  cudaStream_t stream_;
   PrivateMemory memory_;
   device::cuda::Graph graph_;
 };
 
 class CudaComputeQueue : public ComputeQueue {
  public:
-  explicit CudaComputeQueue(int device) : device_(device) { use_torch_device(device); }
+  explicit CudaComputeQueue(int device) : device_(device) {
+    use_torch_device(device);
+    stream_ = own_torch_stream(device);
+    use_here();
+  }
+
+  void use_here() override { use_torch_stream(stream_, device_); }
 
   comm::Work mark() override {
     std::shared_ptr<Event> event = events_.take();
-    event->record(torch_stream());
+    event->record(stream_);
     return comm::Work(std::make_shared<Mark>(std::move(event)));
   }
 
@@ -63,15 +71,13 @@ class CudaComputeQueue : public ComputeQueue {
     if (work.pending() == nullptr) return;
     void* event = work.pending()->device_event();
     if (event == nullptr) return work.wait();
-    device::cuda::Stream::borrow(torch_stream()).wait_for(static_cast<cudaEvent_t>(event));
+    device::cuda::Stream::borrow(stream_).wait_for(static_cast<cudaEvent_t>(event));
   }
 
-  void synchronise() override {
-    device::cuda::check(cudaStreamSynchronize(torch_stream()), "waiting for the GPU");
-  }
+  void synchronise() override { device::cuda::check(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
 
   std::unique_ptr<measure::StepTimer> step_timer(measure::SpanListener*) override {
-    return device::cuda::cuda_step_timer(torch_stream);
+    return device::cuda::cuda_step_timer([stream = stream_] { return stream; });
   }
 
   std::unique_ptr<comm::Communicator> ordered(std::unique_ptr<comm::Communicator> communicator) override {
@@ -85,7 +91,7 @@ class CudaComputeQueue : public ComputeQueue {
   // Errors of torch in the recording are its own exceptions.
   std::unique_ptr<Repeat> record(const std::function<void()>& work) override {
     try {
-      return std::make_unique<GraphRepeat>(device_, work);
+      return std::make_unique<GraphRepeat>(device_, stream_, work);
     } catch (const base::Error&) {
       throw;
     } catch (const std::exception& error) {
@@ -110,6 +116,7 @@ class CudaComputeQueue : public ComputeQueue {
 
  private:
   int device_;
+  cudaStream_t stream_ = nullptr;
   EventPool events_;
 };
 

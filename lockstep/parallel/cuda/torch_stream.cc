@@ -12,9 +12,17 @@ cudaStream_t torch_stream() {
 }
 
 void use_torch_device(int device) {
-  const auto index = static_cast<c10::DeviceIndex>(device);
-  c10::cuda::set_device(index);
-  c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool(false, index));
+  c10::cuda::set_device(static_cast<c10::DeviceIndex>(device));
+}
+
+cudaStream_t own_torch_stream(int device) {
+  return c10::cuda::getStreamFromPool(false, static_cast<c10::DeviceIndex>(device)).stream();
+}
+
+// A stream of torch's own is known to it by the handle too.
+void use_torch_stream(cudaStream_t stream, int device) {
+  c10::cuda::setCurrentCUDAStream(
+      c10::cuda::getStreamFromExternal(stream, static_cast<c10::DeviceIndex>(device)));
 }
 
 void limit_torch_memory(int device, double share) {

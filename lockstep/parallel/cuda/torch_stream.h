@@ -9,9 +9,12 @@ namespace lockstep::parallel {
 
 // Of the calling thread, on the current device.
 cudaStream_t torch_stream();
-// Makes `device` torch's current one on the calling thread, and a stream of its own what is computed on: the
-// default one cannot be recorded.
+// Makes `device` torch's current one on the calling thread.
 void use_torch_device(int device);
+// One of the streams that torch keeps: the default one cannot be recorded.
+cudaStream_t own_torch_stream(int device);
+// Makes it what torch computes on in the calling thread.
+void use_torch_stream(cudaStream_t stream, int device);
 // What its allocator may take of the device's memory.
 void limit_torch_memory(int device, double share);
 

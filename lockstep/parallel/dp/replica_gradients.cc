@@ -24,7 +24,7 @@ ReplicaGradients::ReplicaGradients(const models::Model& model, std::optional<std
       slots_(trained_slots(model)),
       places_(parameters_.size()),
       written_(parameters_.size()),
-      tap_(tensors_of(parameters_), [this](std::size_t parameter) { on_gradient(parameter); }) {
+      tap_(nullptr, tensors_of(parameters_), [this](std::size_t parameter) { on_gradient(parameter); }) {
   give_places(piece_bytes);
 }
 

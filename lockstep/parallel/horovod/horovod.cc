@@ -49,7 +49,8 @@ Horovod::Horovod(const Surroundings& surroundings)
       handed_in_(parameters_.size()),
       engine_({negotiator_, reducer_, *control_, *data_}, parameters_.size(),
               base::from_seconds(surroundings.spec.cycle_time.count)),
-      tap_(tensors_of(parameters_), [this](std::size_t parameter) { on_gradient(parameter); }) {
+      tap_(&surroundings.compute, tensors_of(parameters_),
+           [this](std::size_t parameter) { on_gradient(parameter); }) {
   for (std::size_t parameter = 0; parameter < parameters_.size(); ++parameter)
     updatables_.push_back(
         {parameters_[parameter].name, parameters_[parameter].tensor, gradients_.view(parameter)});

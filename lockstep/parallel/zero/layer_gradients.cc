@@ -24,7 +24,7 @@ LayerGradients::LayerGradients(const std::vector<Layer>& layers, const Surroundi
       communicator_(*surroundings.communicator),
       entries_(layers.size()),
       places_(places_of(layers)),
-      tap_(tapped(), [this](std::size_t index) { on_gradient(places_[index]); }) {
+      tap_(&surroundings.compute, tapped(), [this](std::size_t index) { on_gradient(places_[index]); }) {
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
     if (!layers_[layer].trained) continue;
     layers_of_[layers_[layer].unit].push_back(layer);
