@@ -158,7 +158,7 @@ std::unique_ptr<parallel::GradientTap> withhold(const models::Model& model,
   if (!disturbances.withheld) return nullptr;
   for (const models::NamedTensor& parameter : model.parameters()) {
     if (parameter.name != *disturbances.withheld) continue;
-    return std::make_unique<parallel::GradientTap>(std::vector{parameter.tensor},
+    return std::make_unique<parallel::GradientTap>(nullptr, std::vector{parameter.tensor},
                                                    [](std::size_t) { hang(); });
   }
   refuse(kWithholdVariable, *disturbances.withheld, "a parameter of the model");
