@@ -55,11 +55,25 @@ class Room {
   at::Tensor whole_;
 };
 
+// Where a copy arrives. Not memory of torch's: what that hands out may still be in use on the stream that it
+// was freed on, which the stream of the copies knows nothing of.
+class Landing {
+ public:
+  at::Tensor like(const at::Tensor& host, const at::Device& device) {
+    if (memory_.bytes() < host.nbytes())
+      memory_ = device::cuda::Memory(device::cuda::MemoryKind::device, host.nbytes());
+    return at::from_blob(memory_.data(), host.sizes(), host.options().pinned_memory(false).device(device));
+  }
+
+ private:
+  device::cuda::Memory memory_;
+};
+
 // A batch on its way: what it comes from stays until it has arrived.
 struct Transfer {
   std::shared_ptr<data::BatchMemory> source;
   at::Tensor words_source;
-  Room inputs, targets, words;  // as they come
+  Landing inputs, targets, words;
   Event arrived;
   Event used;  // by what the device computes
 };
@@ -118,8 +132,8 @@ class CudaFeed final : public DeviceFeed {
     return taken;
   }
 
-  at::Tensor send(const at::Tensor& from, Room& room) {
-    at::Tensor to = room.like(from, on_device(from.scalar_type()));
+  at::Tensor send(const at::Tensor& from, Landing& landing) {
+    at::Tensor to = landing.like(from, placement_.device);
     device::cuda::copy_on_stream(to.data_ptr(), from.data_ptr(), from.nbytes(), copies_.get());
     return to;
   }
