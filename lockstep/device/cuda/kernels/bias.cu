@@ -11,8 +11,9 @@ template <bool kRelu>
 __global__ void __launch_bounds__(kThreads) add_bias(const BiasForward task) {
   const Walk walk(task.shape);
   const Reals bias = reals_at(task.bias, walk.octet);
-  walk.down(task.shape.rows, [&](std::int64_t index) {
-    Reals value = reals_at(task.map, index);
+  const auto load = [&](std::int64_t index) { return octet_at(task.map, index); };
+  walk.down(task.shape.rows, load, [&](std::int64_t index, const Octet& loaded) {
+    Reals value = widen(loaded);
     for (int i = 0; i < kOctet; ++i) {
       value.at[i] += bias.at[i];
       if constexpr (kRelu) value.at[i] = value.at[i] < 0 ? 0.0f : value.at[i];
@@ -25,10 +26,13 @@ template <bool kRelu>
 __global__ void __launch_bounds__(kThreads) add_up_slopes(const BiasBackward task, const SumSpace space) {
   const Walk walk(task.shape);
   Reals sums[1] = {Reals::filled(0)};
-  walk.down(task.shape.rows, [&](std::int64_t index) {
-    Reals slope = reals_at(task.output_gradient, index);
+  const auto load = [&](std::int64_t index) -> Pair {
+    return {octet_at(task.output_gradient, index), kRelu ? octet_at(task.output, index) : Octet{}};
+  };
+  walk.down(task.shape.rows, load, [&](std::int64_t index, const Pair& loaded) {
+    Reals slope = widen(loaded.one);
     if constexpr (kRelu) {
-      const Reals output = reals_at(task.output, index);
+      const Reals output = widen(loaded.other);
       for (int i = 0; i < kOctet; ++i) slope.at[i] = output.at[i] > 0 ? slope.at[i] : 0.0f;
       put(task.map_gradient, index, slope);
     }
@@ -43,7 +47,7 @@ __global__ void __launch_bounds__(kThreads) add_up_slopes(const BiasBackward tas
 }  // namespace
 
 void bias_forward(const BiasForward& task, cudaStream_t stream) {
-  const RowGrid grid = row_grid(task.shape, kWalkBlocks);
+  const RowGrid grid = row_grid(task.shape, kWalkPlan);
   if (task.relu) {
     add_bias<true><<<grid.blocks, grid.threads, 0, stream>>>(task);
   } else {
@@ -53,7 +57,7 @@ void bias_forward(const BiasForward& task, cudaStream_t stream) {
 }
 
 void bias_backward(const BiasBackward& task, const SumSpace& space, cudaStream_t stream) {
-  const RowGrid grid = row_grid(task.shape, kSumBlocks);
+  const RowGrid grid = row_grid(task.shape, kSumPlan);
   if (task.output != nullptr) {
     add_up_slopes<true><<<grid.blocks, grid.threads, 0, stream>>>(task, space);
   } else {

@@ -12,8 +12,9 @@ __global__ void __launch_bounds__(kThreads) find_statistics(const NormStatistics
   const Walk walk(task.shape);
   const Reals origin = reals_at(task.input, walk.octet);
   Reals sums[2] = {Reals::filled(0), Reals::filled(0)};
-  walk.down(task.shape.rows, [&](std::int64_t index) {
-    const Reals x = reals_at(task.input, index);
+  const auto load = [&](std::int64_t index) { return octet_at(task.input, index); };
+  walk.down(task.shape.rows, load, [&](std::int64_t, const Octet& loaded) {
+    const Reals x = widen(loaded);
     for (int i = 0; i < kOctet; ++i) {
       const float distance = x.at[i] - origin.at[i];
       sums[0].at[i] += distance;
@@ -49,10 +50,12 @@ __global__ void __launch_bounds__(kThreads) normalise(const NormForward task) {
     scale.at[i] = weight.at[i] * inverse.at[i];
     shift.at[i] = bias.at[i] - mean.at[i] * scale.at[i];
   }
-  walk.down(task.shape.rows, [&](std::int64_t index) {
-    Reals value = reals_at(task.input, index);
-    Reals shortcut;
-    if constexpr (kShortcut) shortcut = reals_at(task.shortcut, index);
+  const auto load = [&](std::int64_t index) -> Pair {
+    return {octet_at(task.input, index), kShortcut ? octet_at(task.shortcut, index) : Octet{}};
+  };
+  walk.down(task.shape.rows, load, [&](std::int64_t index, const Pair& loaded) {
+    Reals value = widen(loaded.one);
+    const Reals shortcut = widen(loaded.other);
     for (int i = 0; i < kOctet; ++i) {
       value.at[i] = value.at[i] * scale.at[i] + shift.at[i];
       if constexpr (kShortcut) value.at[i] += shortcut.at[i];
@@ -62,12 +65,19 @@ __global__ void __launch_bounds__(kThreads) normalise(const NormForward task) {
   });
 }
 
+// The output's gradient, the output where there was a ReLU, and the input.
+template <bool kRelu>
+__device__ Triple slope_and_input(const NormBackward& task, std::int64_t index) {
+  return {octet_at(task.output_gradient, index), kRelu ? octet_at(task.output, index) : Octet{},
+          octet_at(task.input, index)};
+}
+
 // The gradient before the ReLU.
 template <bool kRelu>
-__device__ Reals slope_at(const NormBackward& task, std::int64_t index) {
-  Reals slope = reals_at(task.output_gradient, index);
+__device__ Reals slope_of(const Triple& loaded) {
+  Reals slope = widen(loaded.one);
   if constexpr (kRelu) {
-    const Reals output = reals_at(task.output, index);
+    const Reals output = widen(loaded.other);
     for (int i = 0; i < kOctet; ++i) slope.at[i] = output.at[i] > 0 ? slope.at[i] : 0.0f;
   }
   return slope;
@@ -92,8 +102,9 @@ __global__ void __launch_bounds__(kThreads) add_up_slopes(const NormBackward tas
   const Reals mean = figures_at(task.figures.mean, walk.octet);
   const Reals inverse = figures_at(task.figures.inverse_deviation, walk.octet);
   Reals sums[2] = {Reals::filled(0), Reals::filled(0)};
-  walk.down(task.shape.rows, [&](std::int64_t index) {
-    const Reals slope = slope_at<kRelu>(task, index), input = reals_at(task.input, index);
+  const auto load = [&](std::int64_t index) { return slope_and_input<kRelu>(task, index); };
+  walk.down(task.shape.rows, load, [&](std::int64_t index, const Triple& loaded) {
+    const Reals slope = slope_of<kRelu>(loaded), input = widen(loaded.third);
     for (int i = 0; i < kOctet; ++i) {
       sums[0].at[i] += slope.at[i];
       sums[1].at[i] += slope.at[i] * ((input.at[i] - mean.at[i]) * inverse.at[i]);
@@ -114,9 +125,13 @@ __global__ void __launch_bounds__(kThreads) give_back(const NormBackward task) {
   const Reals of_slope = figures_at(task.factors, walk.octet);
   const Reals of_input = figures_at(task.factors + task.shape.channels, walk.octet);
   const Reals constant = figures_at(task.factors + 2 * task.shape.channels, walk.octet);
-  walk.down(task.shape.rows, [&](std::int64_t index) {
-    const Reals slope = kShortcut ? reals_at(task.shortcut_gradient, index) : slope_at<kRelu>(task, index);
-    const Reals input = reals_at(task.input, index);
+  const auto load = [&](std::int64_t index) -> Triple {
+    if constexpr (kShortcut)
+      return {octet_at(task.shortcut_gradient, index), Octet{}, octet_at(task.input, index)};
+    return slope_and_input<kRelu>(task, index);
+  };
+  walk.down(task.shape.rows, load, [&](std::int64_t index, const Triple& loaded) {
+    const Reals slope = slope_of < kRelu && !kShortcut > (loaded), input = widen(loaded.third);
     Reals gradient;
     for (int i = 0; i < kOctet; ++i)
       gradient.at[i] = of_slope.at[i] * slope.at[i] + of_input.at[i] * input.at[i] + constant.at[i];
@@ -126,22 +141,22 @@ __global__ void __launch_bounds__(kThreads) give_back(const NormBackward task) {
 
 template <bool kShortcut, bool kRelu>
 void run_backward(const NormBackward& task, const SumSpace& space, cudaStream_t stream) {
-  const RowGrid sums = row_grid(task.shape, kSumBlocks);
+  const RowGrid sums = row_grid(task.shape, kSumPlan);
   add_up_slopes<kShortcut, kRelu><<<sums.blocks, sums.threads, 0, stream>>>(task, space);
-  const RowGrid walks = row_grid(task.shape, kWalkBlocks);
+  const RowGrid walks = row_grid(task.shape, kWalkPlan);
   give_back<kShortcut, kRelu><<<walks.blocks, walks.threads, 0, stream>>>(task);
 }
 
 template <bool kShortcut, bool kRelu>
 void run_forward(const NormForward& task, cudaStream_t stream) {
-  const RowGrid grid = row_grid(task.shape, kWalkBlocks);
+  const RowGrid grid = row_grid(task.shape, kWalkPlan);
   normalise<kShortcut, kRelu><<<grid.blocks, grid.threads, 0, stream>>>(task);
 }
 
 }  // namespace
 
 void norm_statistics(const NormStatistics& task, const SumSpace& space, cudaStream_t stream) {
-  const RowGrid grid = row_grid(task.shape, kSumBlocks);
+  const RowGrid grid = row_grid(task.shape, kSumPlan);
   find_statistics<<<grid.blocks, grid.threads, 0, stream>>>(task, space);
   check(cudaGetLastError(), "batch norm");
 }

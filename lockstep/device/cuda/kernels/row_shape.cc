@@ -5,11 +5,11 @@
 namespace lockstep::device::cuda {
 
 std::int64_t sum_partials(const RowShape& shape) {
-  return row_grid(shape, kSumBlocks).blocks.y * kMostSums * shape.channels;
+  return row_grid(shape, kSumPlan).blocks.y * kMostSums * shape.channels;
 }
 
 std::int64_t sum_arrivals(const RowShape& shape) {
-  return row_grid(shape, kSumBlocks).blocks.x;
+  return row_grid(shape, kSumPlan).blocks.x;
 }
 
 }  // namespace lockstep::device::cuda

@@ -47,6 +47,14 @@ __device__ inline Octet narrow(const Reals& reals) {
   return octet;
 }
 
+// What of a row is loaded.
+struct Pair {
+  Octet one, other;
+};
+struct Triple {
+  Octet one, other, third;
+};
+
 // Where a thread is: its octet of channels and the rows it takes.
 struct Walk {
   std::int64_t octets;  // of a row
@@ -60,11 +68,20 @@ struct Walk {
         row(static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y),
         stride(static_cast<std::int64_t>(gridDim.y) * blockDim.y) {}
 
-  // Calls body(index of an octet) for every row of this thread, several at a time so that loads overlap.
-  template <class Body>
-  __device__ void down(std::int64_t rows, const Body& body) const {
-#pragma unroll 4
-    for (std::int64_t at = row; at < rows; at += stride) body(at * octets + octet);
+  // For every row of this thread: use(index of its octet, load(index)). Several rows are loaded before the
+  // first is used, so that their way from memory overlaps.
+  template <class Load, class Use>
+  __device__ void down(std::int64_t rows, const Load& load, const Use& use) const {
+    std::int64_t index = row * octets + octet;
+    const std::int64_t step = stride * octets, end = rows * octets;
+    for (; index + (kAhead - 1) * step < end; index += kAhead * step) {
+      decltype(load(index)) loaded[kAhead];
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) loaded[i] = load(index + i * step);
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) use(index + i * step, loaded[i]);
+    }
+    for (; index < end; index += step) use(index, load(index));
   }
 };
 
@@ -150,16 +167,17 @@ struct ChannelSums {
     const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
     const int share = thread / width, shares = kThreads / width;
     const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * width + thread % width;
-    for (int s = 0; s < kSums; ++s) {
-      double sum = 0;
-#pragma unroll 8
-      for (std::uint32_t block = share; block < gridDim.y; block += shares)
-        sum += __ldcg(partials + (static_cast<std::int64_t>(block) * kSums + s) * shape.channels + channel);
-      shared[s][thread] = sum;
+    double sums[kSums] = {};
+#pragma unroll 4
+    for (std::uint32_t block = share; block < gridDim.y; block += shares) {
+      for (int s = 0; s < kSums; ++s)
+        sums[s] +=
+            __ldcg(partials + (static_cast<std::int64_t>(block) * kSums + s) * shape.channels + channel);
     }
+    for (int s = 0; s < kSums; ++s) shared[s][thread] = sums[s];
     __syncthreads();
     if (share != 0) return;
-    double sums[kSums] = {};
+    for (double& sum : sums) sum = 0;
     for (int s = 0; s < kSums; ++s) {
       for (int i = 0; i < shares; ++i) sums[s] += shared[s][i * width + thread];
     }
