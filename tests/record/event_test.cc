@@ -34,7 +34,7 @@ std::vector<Event> one_of_each() {
   finished.target = TargetFigures{"train_loss", 0.04, 3.0, {}};
   std::vector<Event> events;
   for (const EventBody& body :
-       std::vector<EventBody>{started, step, epoch, ledger, memory, UtilisationEvent{97.5},
+       std::vector<EventBody>{started, step, epoch, ledger, memory, UtilisationEvent{97.5, 310.5, 1980.0},
                               CheckpointEvent{"checkpoints/3", 3, 1000, {}}, WarningEvent{"slow"},
                               FailedEvent{"CommError", "rank 1 is gone"}, finished}) {
     events.push_back({1, 0.5, body});
