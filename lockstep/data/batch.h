@@ -31,7 +31,9 @@ struct BatchMemory {
   Floats inputs;                     // [count, channels, height, width]
   std::vector<std::int64_t> labels;  // classification: [count]
   Floats targets;                    // steering: [count]; restoration: like the inputs
-  std::shared_ptr<void> pinned;      // of a device that reads this memory by itself; goes first
+  // Of a device that reads the memory above by itself. Stands last, so that it is let go of before that
+  // memory.
+  std::shared_ptr<void> pinned;
 };
 
 struct Batch {

@@ -220,8 +220,7 @@ std::string need_text(std::uint64_t estimate, const measure::OutOfMemory& refusa
 
 MemoryNeed estimated_need(const record::RunSpec& spec) {
   const Placement placement = placement_of(spec, 0);
-  models::Model sketch =
-      models::sketch_model(spec.model, model_options(spec, 0), layer_options(spec, placement));
+  models::Model sketch = models::sketch_model(spec.model, model_options(spec, 0), layer_options(placement));
   MemoryNeed need;
   add_model_state(spec, sketch, need);
   const std::size_t segments = spec.recompute ? models::recompute_activations(sketch) : 0;

@@ -103,7 +103,7 @@ models::ModelOptions model_options(const record::RunSpec& spec, int classes) {
   return asked;
 }
 
-models::LayerOptions layer_options(const record::RunSpec&, const Placement& placement) {
+models::LayerOptions layer_options(const Placement& placement) {
   models::LayerOptions options;
   options.channels_last = placement.channels_last;
   options.dtype = placement.type;

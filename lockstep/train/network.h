@@ -22,7 +22,7 @@ Placement placement_of(const record::RunSpec& spec, int local_rank);
 
 // `classes`: of the data set; 0 where it has none.
 models::ModelOptions model_options(const record::RunSpec& spec, int classes);
-models::LayerOptions layer_options(const record::RunSpec& spec, const Placement& placement);
+models::LayerOptions layer_options(const Placement& placement);
 
 struct Network {
   models::Model model;

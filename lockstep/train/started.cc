@@ -40,7 +40,7 @@ std::optional<double> train_flops_per_sample(const record::RunSpec& spec, int cl
                                              const Placement& placement) {
   if (record::is_model_file(spec.model)) return std::nullopt;
   const models::Model sketch =
-      models::sketch_model(spec.model, model_options(spec, classes), layer_options(spec, placement));
+      models::sketch_model(spec.model, model_options(spec, classes), layer_options(placement));
   const models::ModelCosts costs = models::costs_per_sample(sketch);
   return static_cast<double>(costs.training_flops_per_sample);
 }

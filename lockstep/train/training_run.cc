@@ -164,7 +164,7 @@ std::unique_ptr<comm::Communicator> TrainingRun::open_agreement_channel(comm::Op
 
 Network TrainingRun::make_network(models::StatisticsExchange* statistics) const {
   const measure::UseScope use(measure::Use::parameters);
-  const models::LayerOptions options = layer_options(spec_, placement_);
+  const models::LayerOptions options = layer_options(placement_);
   const std::unique_ptr<models::LayerFactory> layers =
       statistics != nullptr      ? std::make_unique<models::SyncLayers>(options, *statistics)
       : options.device.is_cuda() ? device_layers(options)

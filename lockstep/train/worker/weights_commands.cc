@@ -36,7 +36,7 @@ std::int64_t classes_of(const std::string& model, const std::vector<models::Name
 int export_weights_command(const Words& words) {
   const Arguments arguments(words, {"--spec", "--out"});
   const record::RunSpec spec = read_stored_spec(arguments.need("--spec"));
-  const auto layers = models::standard_layers(layer_options(spec, {}));
+  const auto layers = models::standard_layers(layer_options({}));
   const Network network = build_network(spec, record::data_entry(spec.data).classes, *layers);
   models::save_safetensors(arguments.need("--out"), network.model.state(), {{"model", spec.model}});
   return 0;
