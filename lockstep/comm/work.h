@@ -15,6 +15,9 @@ class Pending {
   // The device event (cudaEvent_t) that fires when it is complete; null for work of the host. With it one
   // device queue waits for another, whoever made them.
   virtual void* device_event() const { return nullptr; }
+  // The recording (device::cuda::Graph) that this event is part of, or null: what is ordered after it is
+  // recorded too, instead of run.
+  virtual void* recording() const { return nullptr; }
 };
 
 // A copyable handle. An empty one is complete.

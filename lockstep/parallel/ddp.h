@@ -37,6 +37,7 @@ class Ddp : public Strategy {
   void after_update() override;
   void settle() override;
 
+  bool steady() const override { return overlap_.decided() && order_observed_; }
   bool overlapped() const override { return overlap_.now(); }
   bool replicas_differ() const override { return !buffers_.equal(); }
   std::vector<record::BucketTimes> bucket_times() override { return times_; }

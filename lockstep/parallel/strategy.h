@@ -115,6 +115,9 @@ class Strategy {
   // them, and the caller runs the model itself.
   virtual at::Tensor evaluate(const at::Tensor& /*inputs*/, const models::PassKey& /*key*/) { return {}; }
 
+  // Whether the steps to come do what the last one did, with other values: no trial is going on, and nothing
+  // will be laid out anew.
+  virtual bool steady() const { return true; }
   // Whether gradients of the last step were on their way while backward went on.
   virtual bool overlapped() const { return false; }
   // Whether workers' parameters differ now, until end_epoch() makes them equal: each is then judged before,

@@ -72,12 +72,8 @@ std::optional<Problem> local_is_one_process(const Combination& run) {
       run.hosts > 1 ? "backend gloo" : "backend shm"};
 }
 
-bool moves_device_memory(const Combination& run) {
-  return run.backend == "nccl" || run.backend == "p2p";
-}
-
 std::optional<Problem> device_backend_needs_cuda(const Combination& run) {
-  if (!moves_device_memory(run) || run.device == "cuda") return std::nullopt;
+  if (!moves_device_memory(run.backend) || run.device == "cuda") return std::nullopt;
   return Problem{"backend", run.backend,
                  fmt::format("it moves memory of GPUs only, and device is {}", run.device),
                  run.hosts > 1 ? "backend gloo, or device cuda" : "backend shm, or device cuda"};
@@ -188,6 +184,10 @@ constexpr std::array kRules = {engine_lacks_strategy,     single_is_alone,
                                slices_are_of_gpus,        slices_fit};
 
 }  // namespace
+
+bool moves_device_memory(const std::string& backend) {
+  return backend == "nccl" || backend == "p2p";
+}
 
 std::string text_of(const Problem& problem) {
   std::string text = fmt::format("{} '{}' is refused: {}.", problem.field, problem.value, problem.reason);

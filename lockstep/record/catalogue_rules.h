@@ -17,6 +17,9 @@ struct Problem {
   std::string nearest;  // what would work: "backend shm, or device cuda"; empty where nothing is near
 };
 
+// Whether the backend moves memory of GPUs itself, without the host's.
+bool moves_device_memory(const std::string& backend);
+
 // "backend 'nccl' with device 'cpu': it moves ... The nearest that works: ..."
 std::string text_of(const Problem& problem);
 

@@ -4,6 +4,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/record/catalogue_models.h"
+#include "lockstep/record/catalogue_rules.h"
 
 namespace lockstep::train {
 namespace {
@@ -14,14 +15,21 @@ constexpr int kOrdinarySteps = 3;
 }  // namespace
 
 std::optional<std::string> why_not_repeated(const record::RunSpec& spec) {
-  if (spec.strategy != "single") return fmt::format("strategy {} cannot be recorded", spec.strategy);
+  if (spec.strategy != "single" && spec.strategy != "ddp")
+    return fmt::format("strategy {} cannot be recorded", spec.strategy);
+  if (spec.strategy == "ddp" && !record::moves_device_memory(spec.backend))
+    return fmt::format("backend {} moves memory of the host", spec.backend);
   if (spec.clip_norm) return "the norm that clip_norm asks for is computed with the host";
   if (record::is_model_file(spec.model)) return "what a module from a file does is not known";
   return std::nullopt;
 }
 
-RepeatedStep::RepeatedStep(const record::RunSpec& spec, parallel::ComputeQueue& compute, Warn warn)
-    : compute_(compute), warn_(std::move(warn)), wanted_(spec.device == "cuda" && spec.graph != "off") {
+RepeatedStep::RepeatedStep(const record::RunSpec& spec, parallel::ComputeQueue& compute,
+                           measure::StepTimer& timer, Warn warn)
+    : compute_(compute),
+      timer_(timer),
+      warn_(std::move(warn)),
+      wanted_(spec.device == "cuda" && spec.graph != "off") {
   if (!wanted_) return;
   const std::optional<std::string> reason = why_not_repeated(spec);
   wanted_ = !reason;
@@ -33,9 +41,12 @@ at::Tensor RepeatedStep::run(const StepShape& shape, const std::function<at::Ten
   if (repeat_ == nullptr && wanted_) {
     ordinary_ = shape == shape_ ? ordinary_ + 1 : 1;
     shape_ = shape;
-    if (ordinary_ > kOrdinarySteps) wanted_ = record(work);
+    if (shape.steady && ordinary_ > kOrdinarySteps) wanted_ = record(work);
   }
-  if (repeat_ == nullptr || !(shape == shape_)) return work();
+  repeated_ = repeat_ != nullptr && shape == shape_;
+  if (!repeated_) return work();
+  // The work enters its own spans; until it does, its first one has begun.
+  const measure::SpanScope span(timer_, measure::Span::forward);
   repeat_->run();
   return result_;
 }

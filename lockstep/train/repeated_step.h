@@ -22,27 +22,33 @@ std::optional<std::string> why_not_repeated(const record::RunSpec& spec);
 struct StepShape {
   std::int64_t own_samples = 0;
   std::int64_t global_samples = 0;
+  bool steady = true;  // parallel::Strategy::steady()
   bool operator==(const StepShape&) const = default;
 };
 
 class RepeatedStep {
  public:
   using Warn = std::function<void(const std::string&)>;
-  RepeatedStep(const record::RunSpec& spec, parallel::ComputeQueue& compute, Warn warn);
+  RepeatedStep(const record::RunSpec& spec, parallel::ComputeQueue& compute, measure::StepTimer& timer,
+               Warn warn);
 
   // Computes a step: by calling `work` in the first steps and for another shape than theirs, else by
   // repeating what it did. The result is what `work` returned; of a repeated step, the same tensor with
   // another value.
   at::Tensor run(const StepShape& shape, const std::function<at::Tensor()>& work);
+  // Whether the last step was repeated: what the host knows of `work` is then of an earlier one.
+  bool repeated() const { return repeated_; }
 
  private:
   bool record(const std::function<at::Tensor()>& work);
 
   parallel::ComputeQueue& compute_;
+  measure::StepTimer& timer_;
   Warn warn_;
   bool wanted_;
   int ordinary_ = 0;  // steps of this shape so far
   StepShape shape_;
+  bool repeated_ = false;
   at::Tensor result_;
   std::unique_ptr<parallel::Repeat> repeat_;
 };

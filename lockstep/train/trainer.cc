@@ -50,6 +50,13 @@ models::PassKey pass_key(const record::RunSpec& spec, std::int64_t step, const D
   return key;
 }
 
+// A worker that is made to sleep sleeps in the host's part of every step: there has to be one.
+record::RunSpec repeatable(const TrainerParts& parts) {
+  record::RunSpec spec = parts.spec;
+  if (parts.disturbances.compute.count() > 0) spec.graph = "off";
+  return spec;
+}
+
 }  // namespace
 
 Trainer::Trainer(const TrainerParts& parts, const Progress& from)
@@ -62,7 +69,7 @@ Trainer::Trainer(const TrainerParts& parts, const Progress& from)
       tally_(task_of(parts.loss)),
       stop_(parts.spec),
       target_(parts.spec),
-      repeated_(parts.spec, parts.compute,
+      repeated_(repeatable(parts), parts.compute, parts.timer,
                 [this](const std::string& message) { parts_.events.write(record::WarningEvent{message}); }) {
   tally_.restart(progress_.epoch_so_far);
   parts_.train_data.seek(progress_.next);
@@ -103,7 +110,8 @@ void Trainer::train_step() {
   const base::TimePoint began = base::now();
   const DeviceBatch batch = next_batch();
   parts_.optimizer.advance(parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done)));
-  const StepShape shape{batch.count(), static_cast<std::int64_t>(batch.plan.global_count)};
+  const StepShape shape{batch.count(), static_cast<std::int64_t>(batch.plan.global_count),
+                        parts_.strategy.steady()};
   const at::Tensor loss = repeated_.run(shape, [&] { return compute(batch); });
   if (parts_.disturbances.flip_after == progress_.steps_done + 1) flip_a_bit(parts_.strategy.updatables());
   parts_.strategy.after_update();
@@ -203,7 +211,7 @@ void Trainer::report_step(const DeviceBatch& batch) {
     facts.samples = replicas.front().samples;
     facts.primitive_seconds = replicas.front().primitive_seconds;
   }
-  facts.buckets = parts_.strategy.bucket_times();
+  if (!repeated_.repeated()) facts.buckets = parts_.strategy.bucket_times();
   facts.waited_for_control = parts_.strategy.waited_for_control();
   reporter_.ended(std::move(facts));
 }

@@ -13,6 +13,7 @@
 #include "lockstep/parallel/statistics_channel.h"
 #include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/catalogue_resolve.h"
+#include "lockstep/record/catalogue_rules.h"
 #include "lockstep/train/device_layers.h"
 #include "lockstep/train/replicas.h"
 #include "lockstep/train/run_trace.h"
@@ -92,10 +93,6 @@ AgreementOptions agreement_options(const record::RunSpec& spec, double trained_s
   return options;
 }
 
-bool moves_device_memory(const record::RunSpec& spec) {
-  return spec.backend == "nccl" || spec.backend == "p2p";
-}
-
 }  // namespace
 
 TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog& events,
@@ -147,7 +144,8 @@ void TrainingRun::open_communicator() {
   options.channel = "train";
   options.wrap = [this](std::unique_ptr<comm::Communicator> opened) {
     opened = slow_down(std::move(opened), place_.disturbances);
-    return moves_device_memory(spec_) ? std::move(opened) : compute_->staged(std::move(opened));
+    return record::moves_device_memory(spec_.backend) ? std::move(opened)
+                                                      : compute_->staged(std::move(opened));
   };
   communicator_ = compute_->ordered(session_.open(spec_.backend, options));
   agreement_channel_ = open_agreement_channel(options);
@@ -156,7 +154,7 @@ void TrainingRun::open_communicator() {
 // Two communicators on one device that work at the same time may block each other: wishes then take the
 // host's way.
 std::unique_ptr<comm::Communicator> TrainingRun::open_agreement_channel(comm::OpenOptions options) {
-  if (!moves_device_memory(spec_)) return communicator_->duplicate();
+  if (!record::moves_device_memory(spec_.backend)) return communicator_->duplicate();
   const comm::Group& group = session_.group();
   options.channel = "agreement";
   return session_.open(group.local_world == group.world ? "shm" : "gloo", options);

@@ -12,19 +12,21 @@ class RepeatedStepOnGpu : public testing::Test {
   void SetUp() override {
     if (!at::hasCUDA()) GTEST_SKIP() << "this libtorch finds no GPU";
     compute_ = parallel::compute_queue(at::Device(at::kCUDA, 0));
+    timer_ = compute_->step_timer(nullptr);
     spec_.strategy = "single";
     spec_.device = "cuda";
     spec_.graph = "on";
   }
 
   std::unique_ptr<parallel::ComputeQueue> compute_;
+  std::unique_ptr<measure::StepTimer> timer_;
   record::RunSpec spec_;
   std::vector<std::string> warnings_;
   RepeatedStep::Warn warn_ = [this](const std::string& text) { warnings_.push_back(text); };
 };
 
 TEST_F(RepeatedStepOnGpu, ComputesEveryStepOnce) {
-  RepeatedStep step(spec_, *compute_, warn_);
+  RepeatedStep step(spec_, *compute_, *timer_, warn_);
   at::Tensor sum = at::zeros({1000}, at::TensorOptions().device(at::kCUDA));
   int calls = 0;
   for (int i = 0; i < 20; ++i) {
@@ -43,7 +45,7 @@ TEST_F(RepeatedStepOnGpu, ComputesEveryStepOnce) {
 }
 
 TEST_F(RepeatedStepOnGpu, GoesOnWithoutWhereWorkCannotBeRecorded) {
-  RepeatedStep step(spec_, *compute_, warn_);
+  RepeatedStep step(spec_, *compute_, *timer_, warn_);
   at::Tensor value = at::ones({1}, at::TensorOptions().device(at::kCUDA));
   for (int i = 0; i < 6; ++i) step.run({8, 8}, [&] { return value.mul_(value.item<float>() + 1); });
   EXPECT_EQ(warnings_.size(), 1U);
@@ -51,24 +53,23 @@ TEST_F(RepeatedStepOnGpu, GoesOnWithoutWhereWorkCannotBeRecorded) {
 }
 
 TEST_F(RepeatedStepOnGpu, KnowsTheSpansOfRepeatedSteps) {
-  const std::unique_ptr<measure::StepTimer> timer = compute_->step_timer(nullptr);
-  RepeatedStep step(spec_, *compute_, warn_);
+  RepeatedStep step(spec_, *compute_, *timer_, warn_);
   at::Tensor value = at::ones({4096, 4096}, at::TensorOptions().device(at::kCUDA));
-  timer->begin_step(0);
+  timer_->begin_step(0);
   std::vector<measure::StepSplit> splits;
   for (int i = 0; i < 40; ++i) {
     step.run({8, 8}, [&] {
       {
-        const measure::SpanScope span(*timer, measure::Span::forward);
+        const measure::SpanScope span(*timer_, measure::Span::forward);
         value.mul_(1.0001);
       }
-      const measure::SpanScope span(*timer, measure::Span::backward);
+      const measure::SpanScope span(*timer_, measure::Span::backward);
       return value.mul_(0.9999).add_(0.0001).sum();
     });
-    timer->end_step();
-    for (const measure::StepSplit& split : timer->take()) splits.push_back(split);
+    timer_->end_step();
+    for (const measure::StepSplit& split : timer_->take()) splits.push_back(split);
   }
-  for (const measure::StepSplit& split : timer->take(true)) splits.push_back(split);
+  for (const measure::StepSplit& split : timer_->take(true)) splits.push_back(split);
   ASSERT_EQ(splits.size(), 40U);
   int divided = 0;
   for (const measure::StepSplit& split : splits) {

@@ -27,13 +27,20 @@ TEST(WhyNotRepeated, NamesWhatCannotBeRecorded) {
   record::RunSpec sharded = recordable();
   sharded.strategy = "zero3";
   EXPECT_THAT(*why_not_repeated(sharded), HasSubstr("zero3"));
+  record::RunSpec ddp = recordable();
+  ddp.strategy = "ddp";
+  ddp.backend = "nccl";
+  EXPECT_FALSE(why_not_repeated(ddp));
+  ddp.backend = "shm";
+  EXPECT_THAT(*why_not_repeated(ddp), HasSubstr("backend shm"));
 }
 
 TEST(RepeatedStep, IsAnOrdinaryStepOnCores) {
   const auto compute = parallel::host_compute_queue();
+  const auto timer = measure::bare_step_timer();
   std::vector<std::string> warnings;
   record::RunSpec spec = recordable();
-  RepeatedStep step(spec, *compute, [&](const std::string& text) { warnings.push_back(text); });
+  RepeatedStep step(spec, *compute, *timer, [&](const std::string& text) { warnings.push_back(text); });
   int calls = 0;
   for (int i = 0; i < 6; ++i) step.run({8, 8}, [&] { return ++calls, at::zeros({}); });
   EXPECT_EQ(calls, 6);
@@ -42,11 +49,12 @@ TEST(RepeatedStep, IsAnOrdinaryStepOnCores) {
 
 TEST(RepeatedStep, SaysWhyItIsNotWhatWasAskedFor) {
   const auto compute = parallel::host_compute_queue();
+  const auto timer = measure::bare_step_timer();
   std::vector<std::string> warnings;
   record::RunSpec spec = recordable();
   spec.graph = "on";
   spec.clip_norm = 1.0;
-  const RepeatedStep step(spec, *compute, [&](const std::string& text) { warnings.push_back(text); });
+  const RepeatedStep step(spec, *compute, *timer, [&](const std::string& text) { warnings.push_back(text); });
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_THAT(warnings.front(), HasSubstr("clip_norm"));
 }

@@ -111,7 +111,7 @@ void FlightDeck::require_usable(const std::string& what) const {
 // An event fires too when a kernel was ended by an abort or gave up: so look at the event first, then at the
 // link.
 void FlightDeck::settle_ended() {
-  while (!flights_.empty() && flights_.front()->end->done() && !link_->broken()) {
+  while (!flights_.empty() && flights_.front()->over->done() && !link_->broken()) {
     const std::shared_ptr<Flight> flight = flights_.front();
     flights_.pop_front();
     flight->movement.busy = device::cuda::elapsed(*flight->begin, *flight->end);

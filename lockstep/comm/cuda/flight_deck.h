@@ -1,7 +1,7 @@
 // The operations in flight on one communicator's stream, oldest first: who finds out that one has ended, and
 // how.
 //
-// An operation ends when its end event has fired. That is looked for whenever somebody waits or asks, when
+// An operation ends when its last event has fired. That is looked for whenever somebody waits or asks, when
 // the next operation starts, and by a slow watching thread, so that a completion is reported, and a deadline
 // kept, even when nobody asks. Its completion callback runs before it counts as done.
 #pragma once
@@ -26,7 +26,8 @@ struct Flight {
   Completion on_done;
   std::shared_ptr<device::cuda::Event> begin;
   std::shared_ptr<device::cuda::Event> end;
-  measure::Movement movement;                      // busy and peer wait are filled in when it has ended
+  std::shared_ptr<device::cuda::Event> over;  // when both are known: `end`, or the end of a whole recording
+  measure::Movement movement;                 // busy and peer wait are filled in when it has ended
   std::function<base::Nanoseconds()> peer_wait{};  // asked once, then; empty where nobody knows
 
   std::atomic<bool> settled{false};  // set last: after it, nothing below or above changes

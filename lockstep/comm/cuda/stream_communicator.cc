@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/base/error.h"
 #include "lockstep/comm/cuda/regroup.h"
 #include "lockstep/device/cuda/cuda_device.h"
 #include "lockstep/device/cuda/cuda_error.h"
@@ -10,6 +11,8 @@ namespace lockstep::comm {
 namespace {
 
 using device::cuda::DeviceScope;
+using device::cuda::Event;
+using device::cuda::Graph;
 using device::cuda::Memory;
 using device::cuda::MemoryKind;
 using device::cuda::Stream;
@@ -29,6 +32,40 @@ std::function<void()> watch_of(const std::shared_ptr<FlightDeck>& deck) {
     deck->poll();
     deck->require_usable("what was on the stream");
   };
+}
+
+void require_on_device(const Operation& operation) {
+  if (operation.input.place == Place::device && operation.output.place == Place::device) return;
+  throw base::DeviceError(
+      fmt::format("{} uses memory of the host, which a recording cannot", describe(operation)));
+}
+
+// A place in a recording: others can be ordered after it, but it never happens by itself.
+class RecordedWork : public Pending {
+ public:
+  explicit RecordedWork(std::shared_ptr<Event> event) : event_(std::move(event)) {}
+  bool done() const override { return false; }
+  void wait() override { throw base::DeviceError("an operation was waited for while it was recorded"); }
+  void* device_event() const override { return event_->get(); }
+
+ private:
+  std::shared_ptr<Event> event_;
+};
+
+struct RunEvents {
+  std::shared_ptr<Event> begin, end, over;
+};
+
+std::shared_ptr<Flight> again(const Flight& recorded, RunEvents events) {
+  auto flight = std::make_shared<Flight>();
+  flight->operation = recorded.operation;
+  flight->on_done = recorded.on_done;
+  flight->begin = std::move(events.begin);
+  flight->end = std::move(events.end);
+  flight->over = std::move(events.over);
+  flight->movement = recorded.movement;
+  flight->peer_wait = recorded.peer_wait;
+  return flight;
 }
 
 }  // namespace
@@ -60,19 +97,25 @@ measure::Movement StreamCommunicator::run(const Operation& operation) {
 }
 
 Work StreamCommunicator::start(const Operation& operation, Completion on_done) {
+  if (Graph* const graph = queue_.recording()) return record(*graph, operation, std::move(on_done));
   return deck_->add(launch(operation, std::move(on_done)));
 }
 
-std::shared_ptr<Flight> StreamCommunicator::launch(const Operation& operation, Completion on_done) {
+std::shared_ptr<Flight> StreamCommunicator::flight_of(const Operation& operation, Completion on_done) {
   deck_->require_usable(describe(operation));
   validate(operation, group().rank, group().world);
-  const DeviceScope scope(place_.device);
   auto flight = std::make_shared<Flight>();
   flight->operation = operation;
   flight->on_done = std::move(on_done);
   flight->begin = queue_.events().take();
-  flight->end = queue_.events().take();
+  flight->end = flight->over = queue_.events().take();
   flight->movement = movement_of(operation);
+  return flight;
+}
+
+std::shared_ptr<Flight> StreamCommunicator::launch(const Operation& operation, Completion on_done) {
+  const DeviceScope scope(place_.device);
+  std::shared_ptr<Flight> flight = flight_of(operation, std::move(on_done));
   deck_->announce(operation);
   flight->begin->record(queue_.stream());
   try {
@@ -84,6 +127,26 @@ std::shared_ptr<Flight> StreamCommunicator::launch(const Operation& operation, C
   }
   flight->end->record(queue_.stream());
   return flight;
+}
+
+// Nothing runs yet and no event may be asked for. In a run, what else is put on this stream comes after the
+// whole of it: the stream itself does not know that the device uses its communicator.
+Work StreamCommunicator::record(Graph& graph, const Operation& operation, Completion on_done) {
+  require_on_device(operation);
+  const DeviceScope scope(place_.device);
+  const std::shared_ptr<Flight> flight = flight_of(operation, std::move(on_done));
+  auto begin = std::make_shared<std::shared_ptr<Event>>();
+  auto end = std::make_shared<std::shared_ptr<Event>>();
+  graph.time(queue_.stream(), [begin](std::shared_ptr<Event> event) { *begin = std::move(event); });
+  put_on_stream(operation, *flight);
+  graph.time(queue_.stream(), [end](std::shared_ptr<Event> event) { *end = std::move(event); });
+  flight->end->record(queue_.stream());
+  graph.at_every_run(
+      [deck = deck_, stream = queue_.stream(), flight, begin, end](const std::shared_ptr<Event>& over) {
+        deck->add(again(*flight, {*begin, *end, over}));
+        Stream::borrow(stream).wait_for(over->get());
+      });
+  return Work(std::make_shared<RecordedWork>(flight->end));
 }
 
 void StreamCommunicator::put_on_stream(const Operation& operation, Flight& flight) {

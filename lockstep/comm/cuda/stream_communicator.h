@@ -1,5 +1,7 @@
 // What all communicators on CUDA streams do alike: operations go on a stream of the communicator's own and
 // are timed by events around them; start() never waits for the device, except where staging must grow.
+// An operation that is started after an event of a recording (a CUDA graph) becomes part of it, and is in
+// flight anew in every run of it.
 //
 // Buffers on the device are used where they are. Host buffers pass through pinned memory (staging.h): right,
 // but slower than a host backend. A backend adds how one operation is put on the stream, and what it moves.
@@ -57,6 +59,8 @@ class StreamCommunicator : public Communicator {
 
  private:
   std::shared_ptr<Flight> launch(const Operation& operation, Completion on_done);
+  std::shared_ptr<Flight> flight_of(const Operation& operation, Completion on_done);
+  Work record(device::cuda::Graph& graph, const Operation& operation, Completion on_done);
   void put_on_stream(const Operation& operation, Flight& flight);
 
   StreamPlace place_;

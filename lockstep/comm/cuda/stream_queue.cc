@@ -5,6 +5,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/base/units.h"
 #include "lockstep/comm/cuda/pause.h"
+#include "lockstep/device/cuda/cuda_error.h"
 
 namespace lockstep::comm {
 namespace {
@@ -57,6 +58,16 @@ void StreamQueue::wait_for(const Work& work) {
   if (event == nullptr)
     throw base::ConfigError("a CUDA stream cannot be ordered after work of a host queue: wait for it first");
   stream_.wait_for(static_cast<cudaEvent_t>(event));
+  if (void* const recording = work.pending()->recording())
+    recording_ = static_cast<device::cuda::Graph*>(recording);
+}
+
+device::cuda::Graph* StreamQueue::recording() {
+  if (recording_ == nullptr) return nullptr;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  device::cuda::check(cudaStreamIsCapturing(stream_.get(), &status), "asking whether a stream is recorded");
+  if (status != cudaStreamCaptureStatusActive) recording_ = nullptr;
+  return recording_;
 }
 
 void StreamQueue::delay(base::Nanoseconds duration) {

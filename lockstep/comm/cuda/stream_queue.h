@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "lockstep/comm/queue.h"
+#include "lockstep/device/cuda/cuda_graph.h"
 #include "lockstep/device/cuda/cuda_stream.h"
 
 namespace lockstep::comm {
@@ -22,6 +23,8 @@ class StreamQueue : public Queue {
 
   cudaStream_t stream() const { return stream_.get(); }
   device::cuda::EventPool& events() { return events_; }
+  // What the stream is being recorded into, since it was ordered after an event of that recording; or null.
+  device::cuda::Graph* recording();
 
   // The work may outlive the queue, but not what `watch` uses.
   Work mark() override;
@@ -34,6 +37,7 @@ class StreamQueue : public Queue {
   device::cuda::Stream stream_;
   device::cuda::EventPool events_;
   std::shared_ptr<const StreamQueueOptions> options_;
+  device::cuda::Graph* recording_ = nullptr;  // the last one; it may be over
 };
 
 }  // namespace lockstep::comm

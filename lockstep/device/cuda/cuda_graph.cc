@@ -84,6 +84,10 @@ void Graph::run(cudaStream_t stream) {
   }
   check(cudaGraphLaunch(runnable_, stream), "running a CUDA graph");
   for (std::size_t i = 0; i < times_.size(); ++i) times_[i].timed(std::move(events[i]));
+  if (started_.empty()) return;
+  const std::shared_ptr<Event> ended = events_.take();
+  ended->record(stream);
+  for (const Started& started : started_) started(ended);
 }
 
 }  // namespace lockstep::device::cuda

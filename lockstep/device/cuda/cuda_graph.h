@@ -3,6 +3,8 @@
 // Times are known inside it too: an event that is recorded by time() while work is recorded fires in every
 // run. As runs are put on the stream before earlier ones have ended, each run gets events of its own, and
 // whoever asked for the time is handed them when the run starts.
+//
+// Backends that are loaded at run time use a graph of the program's: all that they call is in the object.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,6 +21,8 @@ class Graph {
  public:
   // Told of every run, with the event of that run, in the order of recording.
   using Timed = std::function<void(std::shared_ptr<Event>)>;
+  // Told of every run after those, with the event that fires when all of the run is done.
+  using Started = std::function<void(const std::shared_ptr<Event>&)>;
 
   // From here to end(), what is put on the stream, and on streams that are ordered after it, is recorded
   // instead of run. One recording at a time.
@@ -37,6 +41,7 @@ class Graph {
   static Graph* recording();
   // While recording: the time when everything before it on the stream is done.
   void time(cudaStream_t stream, Timed timed);
+  void at_every_run(Started started) { started_.push_back(std::move(started)); }
 
  private:
   struct Time {
@@ -51,6 +56,7 @@ class Graph {
   cudaGraph_t graph_ = nullptr;
   cudaGraphExec_t runnable_ = nullptr;
   std::vector<Time> times_;
+  std::vector<Started> started_;
   EventPool events_;
 };
 

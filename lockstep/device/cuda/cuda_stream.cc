@@ -76,16 +76,14 @@ void Stream::wait_for(cudaEvent_t event) {
 }
 
 void Stream::delay(base::Nanoseconds duration) {
-  auto* sleep = new base::Nanoseconds(duration);
-  const cudaError_t result = cudaLaunchHostFunc(
-      stream_,
-      [](void* argument) {
-        const std::unique_ptr<base::Nanoseconds> time(static_cast<base::Nanoseconds*>(argument));
-        std::this_thread::sleep_for(*time);
-      },
-      sleep);
-  if (result != cudaSuccess) delete sleep;
-  check(result, "putting a delay on a CUDA stream");
+  // The time is the argument itself: a recorded delay happens more than once.
+  check(cudaLaunchHostFunc(
+            stream_,
+            [](void* nanoseconds) {
+              std::this_thread::sleep_for(base::Nanoseconds(reinterpret_cast<std::intptr_t>(nanoseconds)));
+            },
+            reinterpret_cast<void*>(static_cast<std::intptr_t>(duration.count()))),
+        "putting a delay on a CUDA stream");
 }
 
 }  // namespace lockstep::device::cuda

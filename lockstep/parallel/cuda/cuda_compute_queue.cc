@@ -24,13 +24,16 @@ using device::cuda::EventPool;
 // A point on torch's stream.
 class Mark : public comm::Pending {
  public:
-  explicit Mark(std::shared_ptr<Event> event) : event_(std::move(event)) {}
+  Mark(std::shared_ptr<Event> event, device::cuda::Graph* recording)
+      : event_(std::move(event)), recording_(recording) {}
   bool done() const override { return event_->done(); }
   void wait() override { device::cuda::check(cudaEventSynchronize(event_->get()), "waiting for the GPU"); }
   void* device_event() const override { return event_->get(); }
+  void* recording() const override { return recording_; }
 
  private:
   std::shared_ptr<Event> event_;
+  device::cuda::Graph* recording_;
 };
 
 // Memory that the work takes stays reserved for it: every run uses the same.
@@ -63,7 +66,7 @@ class CudaComputeQueue : public ComputeQueue {
   comm::Work mark() override {
     std::shared_ptr<Event> event = events_.take();
     event->record(stream_);
-    return comm::Work(std::make_shared<Mark>(std::move(event)));
+    return comm::Work(std::make_shared<Mark>(std::move(event), device::cuda::Graph::recording()));
   }
 
   // Work of the host (a staged backend's) has no event: then the caller waits.
