@@ -8,7 +8,7 @@
 # `torchvision` compare the engine with PyTorch on the GPU, `sixteen` on 16 cores. `full`, the whole matrix of collectives
 # under MPS, takes what is left of the limit (default 480 s); alone, give it more: --only full --limit 590.
 # `step` tests what a step is made of on a GPU, `graph` benches whole steps beside PyTorch's.
-# SIXTEEN_MODELS, GRAPH_CASES and ENGINE_CHECKS choose among what `sixteen`, `graph` and `engine` do.
+# SIXTEEN_MODELS, GRAPH_CASES (GRAPH_REPEATS) and ENGINE_CHECKS choose among what `sixteen`, `graph` and `engine` do.
 # Needs no network. What the machine lacks is taken from the bundle (tools/gpu_bundle.sh; default carry/bundle).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
@@ -207,7 +207,8 @@ use_data() { [[ ! -d carry/data ]] || export LOCKSTEP_DATA=$PWD/carry/data; }
 engine() { timeout --kill-after=5 "$(left)" python3 tools/gpu_engine.py --lockstep "$BUILD/bin/lockstep" ${ENGINE_CHECKS:+--only "$ENGINE_CHECKS"}; }
 
 graph() {
-  timeout --kill-after=5 "$(left)" python3 tools/bench_gpu.py --lockstep "$BUILD/bin/lockstep" ${GRAPH_CASES:+--cases "$GRAPH_CASES"}
+  timeout --kill-after=5 "$(left)" python3 tools/bench_gpu.py --lockstep "$BUILD/bin/lockstep" ${GRAPH_CASES:+--cases "$GRAPH_CASES"} \
+    ${GRAPH_REPEATS:+--repeats "$GRAPH_REPEATS"}
 }
 
 torchvision() { timeout --kill-after=5 "$(left)" python3 tools/check_torchvision.py --bin "$BUILD/bin"; }
