@@ -45,6 +45,15 @@ TEST(Threads, TheIdealIsTheHardwareThatTheWorkersHave) {
   EXPECT_DOUBLE_EQ(scaling_families(equal)[0].steps[1].ideal, 2);
 }
 
+TEST(Slices, AreNotCalledSeparateGpus) {
+  record::RunRecord one = made_run({}), two = made_run({.workers = 2});
+  EXPECT_THAT(findings(report_of({one, two})), Not(Contains("slices")));
+  one.spec["slice_share"] = two.spec["slice_share"] = 0.25;
+  const Report report = report_of({one, two});
+  EXPECT_THAT(text_of_finding(report, "slices"),
+              AllOf(HasSubstr("not separate GPUs"), HasSubstr("memory bandwidth")));
+}
+
 TEST(Threads, ThatTheHardwareIsTheSameIsSaidBeforeAnythingIsBlamed) {
   const Report report = report_of(same_cores(0.8));
   EXPECT_THAT(text_of_finding(report, "slower"), HasSubstr("80 % of the ideal 1"));

@@ -35,6 +35,23 @@ bool has_spare_cores(const GridCell& cell) {
   return run.workers * record::threads_per_worker(run).value_or(share) < cores;
 }
 
+Sentences slice_words(const Grid& grid) {
+  std::vector<Evidence> rests;
+  for (const GridCell& cell : grid.cells) {
+    if (cell.runs.empty() || cell.workers < 2) continue;
+    const std::string share = field_text(cell.runs.front(), "slice_share");
+    if (!share.empty() && share != "null") rests.push_back({"spec.slice_share", cell.label, share});
+  }
+  if (rests.empty()) return {};
+  return {
+      {"slices",
+       "Workers were slices of one GPU: each has a fixed share of its multiprocessors, and all of them share "
+       "its memory "
+       "bandwidth, its cache and its link to the host. They are not separate GPUs; what that costs, study "
+       "side-by-side measures on the same machine.",
+       std::move(rests)}};
+}
+
 Sentence threads_sentence(const GridCell& one, const ScalingStep& step, const ThreadChange& threads) {
   const int workers = step.cell->workers;
   const bool all_cores = threads.one == cores_of(one);

@@ -10,6 +10,9 @@ namespace lockstep::report {
 // not ask for threads share all cores among them.
 bool has_spare_cores(const GridCell& cell);
 
+// What slices of a GPU are not; nothing where no worker has one.
+Sentences slice_words(const Grid& grid);
+
 // That N workers are not N times the hardware where one had another number of threads than each of them.
 Sentence threads_sentence(const GridCell& one, const ScalingStep& step, const ThreadChange& threads);
 // For a speedup above the ideal, where that counts threads. A reason is named as a likely one, and only where

@@ -230,6 +230,7 @@ Sentences speed_words(const Subject& subject) {
     add_families(sentences, families, scaling);
   if (families.empty())
     for (const GridCell& cell : subject.grid.cells) append(sentences, causes_of(cell));
+  append(sentences, slice_words(subject.grid));
   return with_tails(once_each(std::move(sentences)), tail_words(subject));
 }
 
