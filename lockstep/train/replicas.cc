@@ -134,7 +134,7 @@ std::vector<std::unique_ptr<comm::Communicator>> Replicas::open_group() const {
 }
 
 void Replicas::make_outfits() {
-  const device::CpuPlacement placement = placement_on_cores(options_.spec);
+  const device::CpuPlacement cores = placement_on_cores(options_.spec);
   source_.threads = replica_threads(options_.spec);
   for (int replica = 0; replica < count(); ++replica) {
     const auto index = static_cast<std::size_t>(replica);
@@ -144,7 +144,7 @@ void Replicas::make_outfits() {
     outfit.device = placement(replica).device;
     outfit.timer = &timer(replica);
     if (replica > 0) outfit.memory = other(replica).memory;
-    outfit.cpus = placement.workers[index].cpus;
+    outfit.cpus = cores.workers[index].cpus;
     source_.outfits.push_back(std::move(outfit));
   }
   source_.on_failure = [this](int replica, const std::exception_ptr& error) { note_failure(replica, error); };
