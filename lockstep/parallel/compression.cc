@@ -9,13 +9,16 @@
 namespace lockstep::parallel {
 namespace {
 
+at::ScalarType scalar_type(comm::ElementType type) {
+  if (type == comm::ElementType::f16) return at::kHalf;
+  if (type == comm::ElementType::bf16) return at::kBFloat16;
+  return type == comm::ElementType::f64 ? at::kDouble : at::kFloat;
+}
+
 // A view of a GPU's memory, which only torch can convert.
 at::Tensor device_view(const comm::Buffer& buffer) {
-  const at::ScalarType type = buffer.type == comm::ElementType::f16    ? at::kHalf
-                              : buffer.type == comm::ElementType::bf16 ? at::kBFloat16
-                                                                       : at::kFloat;
   return at::from_blob(buffer.data, {static_cast<std::int64_t>(buffer.count())},
-                       at::TensorOptions().device(at::kCUDA).dtype(type));
+                       at::TensorOptions().device(at::kCUDA).dtype(scalar_type(buffer.type)));
 }
 
 bool on_device(const comm::Buffer& buffer) {

@@ -6,6 +6,7 @@ namespace {
 class HostComputeQueue : public ComputeQueue {
  public:
   void use_here() override {}
+  void keep_backward_here() override {}
   comm::Work mark() override { return {}; }
   void wait_for(const comm::Work& work) override { work.wait(); }
   void synchronise() override {}

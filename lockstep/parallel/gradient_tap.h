@@ -1,7 +1,8 @@
 // Tells when autograd has a parameter's gradient, one parameter at a time, in the order in which gradients
 // become ready. On the CPU that is the thread that runs backward. On a GPU autograd's device thread tells of
 // the gradients it made, and the thread that called backward of those that a layer wrote to its slot itself
-// (for autograd they are undefined, and nothing of a device's): the two must not be let in together.
+// (for autograd they are undefined, and nothing of a device's): the two must not be let in together. Where a
+// thread keeps its backward (ComputeQueue::keep_backward_here), that thread tells of all.
 #pragma once
 
 #include <ATen/core/Tensor.h>

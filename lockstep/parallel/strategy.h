@@ -86,6 +86,9 @@ struct Surroundings {
   const ReplicaSource* replicas = nullptr;            // dp: what its replicas are made of
   std::function<void(const std::string&)> warn = {};  // from any thread; may be empty
   const measure::Ledger* ledger = nullptr;            // where the communicator's messages are summed
+  // Collective: opens a channel of that name between the same workers, for memory of the host, that never
+  // waits for a device. Given where there is a communicator.
+  std::function<std::unique_ptr<comm::Communicator>(const std::string& name)> host_channel = {};
 };
 
 class Strategy {

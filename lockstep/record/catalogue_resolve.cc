@@ -9,12 +9,6 @@ std::string chosen(const std::string& given, std::string automatic) {
   return given == "auto" ? std::move(automatic) : given;
 }
 
-// The replicas of this engine's dp compute on cores.
-std::string automatic_device(const Combination& run, const Surroundings& surroundings) {
-  const bool on_cores = run.strategy == "dp" && run.engine == "lockstep";
-  return surroundings.gpus > 0 && !on_cores ? "cuda" : "cpu";
-}
-
 std::string automatic_backend(const Combination& run) {
   if (run.strategy == "single" || run.strategy == "dp") return "local";
   if (run.device == "cuda") return "nccl";
@@ -33,7 +27,7 @@ Combination resolve(const RunSpec& spec, const Surroundings& surroundings) {
   run.gpus = surroundings.gpus;
   if (spec.slice_share) run.slice_share = spec.slice_share->count;
   run.strategy = chosen(spec.strategy, spec.workers == 1 ? "single" : "ddp");
-  run.device = chosen(spec.device, automatic_device(run, surroundings));
+  run.device = chosen(spec.device, surroundings.gpus > 0 ? "cuda" : "cpu");
   run.backend = chosen(spec.backend, automatic_backend(run));
   return run;
 }

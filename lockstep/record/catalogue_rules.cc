@@ -57,12 +57,6 @@ std::optional<Problem> dp_is_one_host(const Combination& run) {
                  "strategy ddp over backend gloo"};
 }
 
-std::optional<Problem> dp_computes_on_cores(const Combination& run) {
-  if (run.strategy != "dp" || run.engine != "lockstep" || run.device != "cuda") return std::nullopt;
-  return Problem{"device", run.device, "the replicas of this engine's strategy dp compute on cores",
-                 "device cpu, or strategy ddp"};
-}
-
 std::optional<Problem> local_is_one_process(const Combination& run) {
   if (run.backend != "local" || run.strategy == "dp" || run.strategy == "single") return std::nullopt;
   return Problem{
@@ -99,12 +93,6 @@ std::optional<Problem> torch_has_its_own_backends(const Combination& run) {
   if (run.engine != "torch" || !is_ours) return std::nullopt;
   return Problem{"backend", run.backend, "engine torch moves its bytes by PyTorch's own gloo or nccl",
                  run.device == "cuda" ? "backend nccl" : "backend gloo"};
-}
-
-std::optional<Problem> horovod_needs_host_memory(const Combination& run) {
-  if (run.strategy != "horovod" || run.device == "cpu") return std::nullopt;
-  return Problem{"device", run.device, "strategy horovod fuses gradients in memory of the host",
-                 "device cpu, or strategy ddp"};
 }
 
 std::optional<Problem> torch_dp_needs_gpus(const Combination& run) {
@@ -174,14 +162,20 @@ std::optional<Problem> torch_reads_files(const Combination& run) {
                  fmt::format("data {}, or engine lockstep", sets_for(run))};
 }
 
-constexpr std::array kRules = {engine_lacks_strategy,     single_is_alone,
-                               dp_is_one_process,         dp_is_one_host,
-                               dp_computes_on_cores,      local_is_one_process,
-                               device_backend_needs_cuda, shm_is_one_host,
-                               p2p_is_one_host,           torch_has_its_own_backends,
-                               torch_dp_needs_gpus,       model_fits_data,
-                               torch_reads_files,         horovod_needs_host_memory,
-                               slices_are_of_gpus,        slices_fit};
+constexpr std::array kRules = {engine_lacks_strategy,
+                               single_is_alone,
+                               dp_is_one_process,
+                               dp_is_one_host,
+                               local_is_one_process,
+                               device_backend_needs_cuda,
+                               shm_is_one_host,
+                               p2p_is_one_host,
+                               torch_has_its_own_backends,
+                               torch_dp_needs_gpus,
+                               model_fits_data,
+                               torch_reads_files,
+                               slices_are_of_gpus,
+                               slices_fit};
 
 }  // namespace
 

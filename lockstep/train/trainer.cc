@@ -96,6 +96,7 @@ Ending Trainer::run() {
     write_unfinished_epoch();
   }
   reporter_.splits(parts_.timer.take(true));
+  if (parts_.replicas != nullptr) parts_.replicas->end_steps();
   return interrupted ? Ending::interrupted : Ending::finished;
 }
 

@@ -108,12 +108,13 @@ TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog
       compute_(parallel::compute_queue(placement_.device)),
       timer_(make_timer(spec_, *compute_, trace_.get(), place_.disturbances.measure_turn)),
       utilisation_(utilisation_options(spec_, *compute_)) {
+  compute_->use_here();
   if (trace_ != nullptr) session_.ledger().listen(*trace_);
   // A slice's limit is the service's, which counts what CUDA itself takes too.
   if (spec_.device_memory && !spec_.slice_share) compute_->limit_memory(spec_.device_memory->count);
   if (spec_.strategy == "dp")
-    replicas_ = std::make_unique<Replicas>(
-        ReplicasOptions{spec_, place_.directory, place_.clock, session_, *timer_, place_.disturbances});
+    replicas_ = std::make_unique<Replicas>(ReplicasOptions{spec_, place_.directory, place_.clock, session_,
+                                                           *compute_, *timer_, place_.disturbances});
 }
 
 TrainingRun::~TrainingRun() = default;
@@ -139,30 +140,33 @@ void TrainingRun::load_data() {
 
 void TrainingRun::open_communicator() {
   if (spec_.strategy == "single" || spec_.backend == "local") return;
+  communicator_ = compute_->ordered(session_.open(spec_.backend, open_options("train")));
+  agreement_channel_ = open_host_channel("agreement");
+}
+
+comm::OpenOptions TrainingRun::open_options(const std::string& channel) {
   comm::OpenOptions options;
   options.timeout = base::from_seconds(spec_.timeout.count);
-  options.channel = "train";
+  options.channel = channel;
   options.wrap = [this](std::unique_ptr<comm::Communicator> opened) {
     opened = slow_down(std::move(opened), place_.disturbances);
     return record::moves_device_memory(spec_.backend) ? std::move(opened)
                                                       : compute_->staged(std::move(opened));
   };
-  communicator_ = compute_->ordered(session_.open(spec_.backend, options));
-  agreement_channel_ = open_agreement_channel(options);
+  return options;
 }
 
-// Two communicators on one device that work at the same time may block each other: wishes then take the
-// host's way.
-std::unique_ptr<comm::Communicator> TrainingRun::open_agreement_channel(comm::OpenOptions options) {
+// Two communicators on one device that work at the same time may block each other: what is said beside
+// training then takes the host's way.
+std::unique_ptr<comm::Communicator> TrainingRun::open_host_channel(const std::string& name) {
   if (!record::moves_device_memory(spec_.backend)) return communicator_->duplicate();
   const comm::Group& group = session_.group();
-  options.channel = "agreement";
-  return session_.open(group.local_world == group.world ? "shm" : "gloo", options);
+  return session_.open(group.local_world == group.world ? "shm" : "gloo", open_options(name));
 }
 
-Network TrainingRun::make_network(models::StatisticsExchange* statistics) const {
+Network TrainingRun::make_network(const Placement& placement, models::StatisticsExchange* statistics) const {
   const measure::UseScope use(measure::Use::parameters);
-  const models::LayerOptions options = layer_options(placement_);
+  const models::LayerOptions options = layer_options(placement);
   const std::unique_ptr<models::LayerFactory> layers =
       statistics != nullptr      ? std::make_unique<models::SyncLayers>(options, *statistics)
       : options.device.is_cuda() ? device_layers(options)
@@ -179,20 +183,28 @@ models::StatisticsExchange* TrainingRun::open_statistics() {
 
 const parallel::ReplicaSource* TrainingRun::replica_source() {
   if (replicas_ == nullptr) return nullptr;
-  return &replicas_->source(
-      [this](models::StatisticsExchange* statistics) { return make_network(statistics).model; });
+  return &replicas_->source([this](const Placement& placement, models::StatisticsExchange* statistics) {
+    return make_network(placement, statistics).model;
+  });
 }
 
 void TrainingRun::build() {
-  network_ = make_network(open_statistics());
+  network_ = make_network(placement_, open_statistics());
   sleeper_ = slow_down(network_->model, place_.disturbances);
   withholder_ = withhold(network_->model, place_.disturbances);
-  for (const std::string& remark : network_->remarks) events_.write(record::WarningEvent{remark});
+  write_remarks();
   strategy_ = parallel::make_strategy(
       {spec_, network_->model, network_->loss, communicator_.get(), *compute_, *timer_, memory_,
-       replica_source(), [this](const std::string& message) { warn(message); }, &session_.ledger()});
+       replica_source(), [this](const std::string& message) { warn(message); }, &session_.ledger(),
+       [this](const std::string& name) { return open_host_channel(name); }});
   optimizer_ = make_optimizer(spec_);
   strategy_->begin();
+}
+
+void TrainingRun::write_remarks() {
+  for (const std::string& remark : network_->remarks) events_.write(record::WarningEvent{remark});
+  if (replicas_ == nullptr) return;
+  if (const auto remark = replicas_->remark()) events_.write(record::WarningEvent{*remark});
 }
 
 // Whoever waits for the run's end is not to wait for the warning.

@@ -39,11 +39,13 @@ class TrainingRun {
   void warn_if_nothing_is_left(const Progress& from);
   void load_data();
   void open_communicator();
-  std::unique_ptr<comm::Communicator> open_agreement_channel(comm::OpenOptions options);
+  comm::OpenOptions open_options(const std::string& channel);
+  std::unique_ptr<comm::Communicator> open_host_channel(const std::string& name);
   void build();
-  Network make_network(models::StatisticsExchange* statistics) const;
+  Network make_network(const Placement& placement, models::StatisticsExchange* statistics) const;
   models::StatisticsExchange* open_statistics();
   const parallel::ReplicaSource* replica_source();
+  void write_remarks();
   Ending train();
   Ending run_to_the_end(Trainer& trainer);
   void stop_communicating() noexcept;

@@ -43,7 +43,9 @@ INSTANTIATE_TEST_SUITE_P(Slices, RefusedCombination,
                                            Refused{sliced(run("ddp", "nccl", "cuda", 4), 0.5, 1),
                                                    "slice_share", "4 workers", "slice_share 25%"},
                                            Refused{sliced(run("ddp", "nccl", "cuda", 5), 0.5, 2),
-                                                   "slice_share", "3 workers", "slice_share 33.3333%"}));
+                                                   "slice_share", "3 workers", "slice_share 33.3333%"},
+                                           Refused{sliced(run("dp", "local", "cuda"), 0.5, 1), "slice_share",
+                                                   "one process", "ddp"}));
 
 TEST(Slices, are_allowed_up_to_the_whole_of_every_gpu) {
   EXPECT_TRUE(problems_of(sliced(run("ddp", "nccl", "cuda", 8), 0.125, 1)).empty());
@@ -55,7 +57,6 @@ INSTANTIATE_TEST_SUITE_P(
     Rules, RefusedCombination,
     ::testing::Values(
         Refused{run("zero1", "gloo", "cpu", 2, 1, "torch"), "strategy", "PyTorch has no such", "ddp"},
-        Refused{run("horovod", "nccl", "cuda", 2), "device", "memory of the host", "ddp"},
         Refused{run("horovod", "gloo", "cpu", 2, 1, "torch"), "strategy", "PyTorch has no such", "ddp"},
         Refused{run("single", "local", "cpu", 2), "strategy", "one worker", "ddp, or workers 1"},
         Refused{run("dp", "nccl", "cuda", 2, 1, "torch"), "backend", "local only", "backend local"},
@@ -63,13 +64,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{run("dp", "local", "cpu", 2, 1, "torch"), "strategy", "needs GPUs", "ddp"},
         Refused{run("dp", "shm", "cpu"), "backend", "local only", "backend local"},
         Refused{run("dp", "gloo", "cpu", 4), "backend", "local only", "backend local"},
-        Refused{run("dp", "local", "cuda"), "device", "compute on cores", "device cpu"},
+        Refused{run("dp", "nccl", "cuda"), "backend", "local only", "backend local"},
         Refused{run("ddp", "local", "cpu"), "backend", "inside one process", "backend shm"},
         Refused{run("ddp", "nccl", "cpu"), "backend", "GPUs only", "backend shm, or device cuda"},
         Refused{run("ddp", "p2p", "cpu"), "backend", "GPUs only", "backend shm, or device cuda"},
         Refused{run("ddp", "p2p", "cuda", 4, 2), "backend", "2 hosts", "backend nccl"},
         Refused{run("ddp", "p2p", "cuda", 2, 1, "torch"), "backend", "PyTorch's own", "backend nccl"},
-        Refused{run("horovod", "p2p", "cuda", 2), "device", "memory of the host", "ddp"},
+        Refused{run("horovod", "p2p", "cpu"), "backend", "GPUs only", "backend shm, or device cuda"},
         Refused{run("ddp", "shm", "cpu", 4, 2), "backend", "2 hosts", "backend gloo"},
         Refused{run("ddp", "shm", "cpu", 2, 1, "torch"), "backend", "PyTorch's own", "backend gloo"},
         Refused{run("ddp", "gloo", "cpu", 2, 1, "torch", "lenet5", "digits"), "data", "engine torch does not",
@@ -86,14 +87,27 @@ INSTANTIATE_TEST_SUITE_P(
                 "mnist, fashion-mnist"}));
 
 TEST(Combinations, that_work_are_not_refused) {
-  for (const Combination& good :
-       {run("single", "local", "cpu", 1), run("single", "shm", "cpu", 1), run("ddp", "shm", "cpu"),
-        run("ddp", "gloo", "cpu", 4, 2), run("ddp", "mpi", "cpu"), run("ddp", "nccl", "cuda"),
-        run("ddp", "shm", "cuda"), run("zero1", "gloo", "cuda"), run("ddp", "p2p", "cuda"),
-        run("zero1", "p2p", "cuda"), run("zero3", "p2p", "cuda"), run("localsgd", "p2p", "cuda"),
-        run("dp", "local", "cpu", 3), run("ddp", "gloo", "cuda", 2, 1, "torch"),
-        run("dp", "local", "cuda", 2, 1, "torch"),
-        run("ddp", "shm", "cpu", 2, 1, "lockstep", "mine.pt", "road")}) {
+  for (const Combination& good : {run("single", "local", "cpu", 1),
+                                  run("single", "shm", "cpu", 1),
+                                  run("ddp", "shm", "cpu"),
+                                  run("ddp", "gloo", "cpu", 4, 2),
+                                  run("ddp", "mpi", "cpu"),
+                                  run("ddp", "nccl", "cuda"),
+                                  run("ddp", "shm", "cuda"),
+                                  run("zero1", "gloo", "cuda"),
+                                  run("ddp", "p2p", "cuda"),
+                                  run("zero1", "p2p", "cuda"),
+                                  run("zero3", "p2p", "cuda"),
+                                  run("localsgd", "p2p", "cuda"),
+                                  run("horovod", "nccl", "cuda"),
+                                  run("horovod", "p2p", "cuda"),
+                                  run("horovod", "shm", "cuda"),
+                                  run("horovod", "nccl", "cuda", 4, 2),
+                                  run("dp", "local", "cpu", 3),
+                                  run("dp", "local", "cuda", 3),
+                                  run("ddp", "gloo", "cuda", 2, 1, "torch"),
+                                  run("dp", "local", "cuda", 2, 1, "torch"),
+                                  run("ddp", "shm", "cpu", 2, 1, "lockstep", "mine.pt", "road")}) {
     EXPECT_TRUE(problems_of(good).empty())
         << good.strategy << " over " << good.backend << " on " << good.device;
   }
@@ -130,11 +144,12 @@ TEST(Catalogue, says_how_dp_works_in_two_lines_and_what_it_sends_and_keeps) {
   EXPECT_FALSE(dp->keeps.empty());
 }
 
-TEST(Dp, computes_on_cores_unless_told_otherwise_and_is_one_process) {
+TEST(Dp, takes_the_gpus_there_are_and_is_one_process) {
   RunSpec spec;
   spec.strategy = "dp";
   spec.workers = 3;
-  EXPECT_EQ(resolve(spec, {1, 8}).device, "cpu");
+  EXPECT_EQ(resolve(spec, {1, 8}).device, "cuda");
+  EXPECT_EQ(resolve(spec, {1, 0}).device, "cpu");
   EXPECT_EQ(processes_of(spec), 1);
   spec.strategy = "ddp";
   EXPECT_EQ(processes_of(spec), 3);

@@ -12,6 +12,7 @@ class RepeatedStepOnGpu : public testing::Test {
   void SetUp() override {
     if (!at::hasCUDA()) GTEST_SKIP() << "this libtorch finds no GPU";
     compute_ = parallel::compute_queue(at::Device(at::kCUDA, 0));
+    compute_->use_here();
     timer_ = compute_->step_timer(nullptr);
     spec_.strategy = "single";
     spec_.device = "cuda";

@@ -30,6 +30,8 @@ class ForwardingCommunicator : public Communicator {
 
  protected:
   Communicator& inner() { return *inner_; }
+  // After it, this can only be destroyed.
+  std::unique_ptr<Communicator> take_inner() { return std::move(inner_); }
   // Puts the same wrapper around a communicator made from this one.
   virtual std::unique_ptr<Communicator> wrap(std::unique_ptr<Communicator> made) = 0;
 

@@ -3,6 +3,7 @@
 #include <deque>
 #include <optional>
 
+#include "lockstep/device/cuda/cuda_device.h"
 #include "lockstep/device/cuda/cuda_error.h"
 #include "lockstep/device/cuda/cuda_graph.h"
 #include "lockstep/device/cuda/cuda_stream.h"
@@ -60,7 +61,7 @@ StepSplit split_of(const Step& step) {
 
 class CudaStepTimer final : public measure::StepTimer {
  public:
-  explicit CudaStepTimer(std::function<cudaStream_t()> stream) : stream_(std::move(stream)) {}
+  CudaStepTimer(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
 
   void begin_step(std::int64_t step) override { begin(step, record()); }
 
@@ -94,14 +95,16 @@ class CudaStepTimer final : public measure::StepTimer {
   }
 
  private:
+  // An event belongs to the device that is current where it is made, which may be another one here.
   std::shared_ptr<Event> record() {
+    const DeviceScope scope(device_);
     std::shared_ptr<Event> event = events_.take();
-    event->record(stream_());
+    event->record(stream_);
     return event;
   }
 
   void begin(std::int64_t step, std::shared_ptr<Event> at) {
-    running_ = Step{step, {{std::move(at), {}}}, nullptr};
+    running_ = Step{step, {{std::move(at), top()}}, nullptr};
   }
 
   std::optional<Open> top() const { return open_.empty() ? std::nullopt : std::optional(open_.back()); }
@@ -116,7 +119,7 @@ class CudaStepTimer final : public measure::StepTimer {
   // Happens again in every run of what is recorded.
   void change_in(Graph& graph) {
     const auto into = std::make_shared<std::optional<Open>>(top());
-    graph.time(stream_(), [this, into](std::shared_ptr<Event> event) {
+    graph.time(stream_, [this, into](std::shared_ptr<Event> event) {
       if (is_divided(running_.number)) running_.changes.push_back({std::move(event), *into});
     });
     recorded_ = into;
@@ -139,7 +142,8 @@ class CudaStepTimer final : public measure::StepTimer {
     return true;
   }
 
-  std::function<cudaStream_t()> stream_;
+  int device_;
+  cudaStream_t stream_;
   EventPool events_;
   std::vector<Open> open_;
   Step running_;
@@ -150,8 +154,8 @@ class CudaStepTimer final : public measure::StepTimer {
 
 }  // namespace
 
-std::unique_ptr<measure::StepTimer> cuda_step_timer(std::function<cudaStream_t()> stream) {
-  return std::make_unique<CudaStepTimer>(std::move(stream));
+std::unique_ptr<measure::StepTimer> cuda_step_timer(int device, cudaStream_t stream) {
+  return std::make_unique<CudaStepTimer>(device, stream);
 }
 
 }  // namespace lockstep::device::cuda

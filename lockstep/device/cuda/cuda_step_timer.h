@@ -5,7 +5,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <functional>
 #include <memory>
 
 #include "lockstep/measure/step_timer.h"
@@ -14,7 +13,7 @@ namespace lockstep::device::cuda {
 
 inline constexpr std::int64_t kDividedEvery = 16;
 
-// `stream` names the stream that the calling thread computes on.
-std::unique_ptr<measure::StepTimer> cuda_step_timer(std::function<cudaStream_t()> stream);
+// Of what is computed on `stream`, which is one of `device`. Threads may take turns with the timer.
+std::unique_ptr<measure::StepTimer> cuda_step_timer(int device, cudaStream_t stream);
 
 }  // namespace lockstep::device::cuda

@@ -55,13 +55,14 @@ class GraphRepeat : public Repeat {
 
 class CudaComputeQueue : public ComputeQueue {
  public:
-  explicit CudaComputeQueue(int device) : device_(device) {
-    use_torch_device(device);
-    stream_ = own_torch_stream(device);
-    use_here();
+  explicit CudaComputeQueue(int device) : device_(device), stream_(own_torch_stream(device)) {}
+
+  void use_here() override {
+    use_torch_device(device_);
+    use_torch_stream(stream_, device_);
   }
 
-  void use_here() override { use_torch_stream(stream_, device_); }
+  void keep_backward_here() override { keep_torch_backward_here(); }
 
   comm::Work mark() override {
     std::shared_ptr<Event> event = events_.take();
@@ -80,11 +81,12 @@ class CudaComputeQueue : public ComputeQueue {
   void synchronise() override { device::cuda::check(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
 
   std::unique_ptr<measure::StepTimer> step_timer(measure::SpanListener*) override {
-    return device::cuda::cuda_step_timer([stream = stream_] { return stream; });
+    return device::cuda::cuda_step_timer(device_, stream_);
   }
 
   std::unique_ptr<comm::Communicator> ordered(std::unique_ptr<comm::Communicator> communicator) override {
-    return std::make_unique<OrderedCommunicator>(std::move(communicator), *this);
+    return std::make_unique<OrderedCommunicator>(OrderedCommunicator::unordered(std::move(communicator)),
+                                                 *this);
   }
 
   std::unique_ptr<comm::Communicator> staged(std::unique_ptr<comm::Communicator> communicator) override {
@@ -112,6 +114,7 @@ class CudaComputeQueue : public ComputeQueue {
   }
 
   void limit_memory(std::uint64_t bytes) override {
+    const device::cuda::DeviceScope scope(device_);
     std::size_t free = 0, total = 0;
     device::cuda::check(cudaMemGetInfo(&free, &total), "asking how much memory the GPU has");
     limit_torch_memory(device_, std::min(1.0, static_cast<double>(bytes) / static_cast<double>(total)));
@@ -119,7 +122,7 @@ class CudaComputeQueue : public ComputeQueue {
 
  private:
   int device_;
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t stream_;
   EventPool events_;
 };
 

@@ -9,6 +9,12 @@ bool on_device(const comm::Operation& operation) {
 
 }  // namespace
 
+std::unique_ptr<comm::Communicator> OrderedCommunicator::unordered(
+    std::unique_ptr<comm::Communicator> communicator) {
+  auto* ordered = dynamic_cast<OrderedCommunicator*>(communicator.get());
+  return ordered == nullptr ? std::move(communicator) : ordered->take_inner();
+}
+
 measure::Movement OrderedCommunicator::run(const comm::Operation& operation) {
   if (!on_device(operation)) return inner().run(operation);
   compute_.wait_for(start(operation, {}));

@@ -11,6 +11,9 @@ class OrderedCommunicator : public comm::ForwardingCommunicator {
   OrderedCommunicator(std::unique_ptr<comm::Communicator> inner, ComputeQueue& compute)
       : ForwardingCommunicator(std::move(inner)), compute_(compute) {}
 
+  // What is inside of one that is ordered; any other one as it is.
+  static std::unique_ptr<comm::Communicator> unordered(std::unique_ptr<comm::Communicator> communicator);
+
   // Operations on device memory: the device waits, the caller does not. Their movement is in the ledger when
   // it is known, and empty here.
   measure::Movement run(const comm::Operation& operation) override;

@@ -1,6 +1,7 @@
 #include "lockstep/parallel/cuda/torch_stream.h"
 
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/core/AutogradState.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
@@ -23,6 +24,10 @@ cudaStream_t own_torch_stream(int device) {
 void use_torch_stream(cudaStream_t stream, int device) {
   c10::cuda::setCurrentCUDAStream(
       c10::cuda::getStreamFromExternal(stream, static_cast<c10::DeviceIndex>(device)));
+}
+
+void keep_torch_backward_here() {
+  c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
 }
 
 void limit_torch_memory(int device, double share) {

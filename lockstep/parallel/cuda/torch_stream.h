@@ -15,6 +15,8 @@ void use_torch_device(int device);
 cudaStream_t own_torch_stream(int device);
 // Makes it what torch computes on in the calling thread.
 void use_torch_stream(cudaStream_t stream, int device);
+// Lets torch run backward on the thread that calls for it, for calls of this one.
+void keep_torch_backward_here();
 // What its allocator may take of the device's memory.
 void limit_torch_memory(int device, double share);
 

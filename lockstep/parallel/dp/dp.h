@@ -1,5 +1,5 @@
-// DataParallel: one process with N replicas, each a thread with its own cores and memory account. A step is
-// made of five primitives:
+// DataParallel: one process with N replicas, each a thread with its own cores and memory account, or with a
+// stream of a GPU. A step is made of five primitives:
 //
 //   replicate  the originals' parameters and buffers to every replica
 //   scatter    the rows of the batch to the replicas; in backward, the gradients of their outputs

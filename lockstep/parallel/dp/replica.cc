@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 namespace lockstep::parallel {
 namespace {
 
@@ -13,6 +15,17 @@ std::optional<models::Model> copy_for(int number, const ReplicaSource& source, c
   if (number == 0 && options.keep_originals) return std::nullopt;
   const measure::UseScope use(measure::Use::parameters);
   return source.build(number);
+}
+
+// [1 + rows]: the step, and the sample of every row.
+at::Tensor words_of(const models::PassKey& key, const at::Device& device) {
+  const auto rows = static_cast<std::int64_t>(key.samples.size());
+  const at::TensorOptions options = at::TensorOptions().dtype(at::kLong);
+  const at::Tensor staged = at::empty({1 + rows}, options.pinned_memory(true));
+  auto* word = staged.data_ptr<std::int64_t>();
+  *word++ = static_cast<std::int64_t>(key.step);
+  std::copy(key.samples.begin(), key.samples.end(), word);
+  return at::empty({1 + rows}, options.device(device)).copy_(staged, true);
 }
 
 }  // namespace
@@ -32,8 +45,8 @@ Replica::Replica(int number, models::Model& originals, const ReplicaSource& sour
       copy_(copy_for(number, source, options)),
       model_(copy_ ? *copy_ : originals),
       replication_(originals, model_, *outfit_.communicator, *outfit_.timer, options.broadcast_piece_bytes),
-      gradients_(model_, options.reduce_piece_bytes),
-      rows_(*outfit_.communicator, options.threaded_scatter) {}
+      gradients_(model_, *outfit_.compute, options.reduce_piece_bytes),
+      rows_(*outfit_.communicator, options.threaded_scatter, outfit_.device) {}
 
 void Replica::begin_step() {
   clock_.restart();
@@ -64,16 +77,31 @@ at::Tensor Replica::gather(const at::Tensor& rows, const RowShape& shape,
   return rows_.gather(rows, shape, shares, Purpose::output);
 }
 
+// On a GPU the key of a pass lies beside the batch, which is the first replica's, on its stream: the others
+// have words of their own.
+models::PassKey Replica::own_key(const models::PassKey& key) {
+  if (number_ == 0 || key.device_step == nullptr) return key;
+  key_words_ = words_of(key, outfit_.device);
+  models::PassKey own = key;
+  own.device_step = key_words_.data_ptr<std::int64_t>();
+  own.device_samples = own.device_step + 1;
+  return own;
+}
+
+// What follows is an exchange, which waits for the device anyway: waiting here shows whose time it is.
 at::Tensor Replica::forward(const at::Tensor& inputs, const models::PassKey& key) {
   const PrimitiveClock::Scope time(clock_, Primitive::apply);
   const SpanScope span(timer(), Span::forward);
-  return runner_.forward(model_.root(), inputs, key);
+  at::Tensor output = runner_.forward(model_.root(), inputs, own_key(key));
+  outfit_.compute->synchronise();
+  return output;
 }
 
 void Replica::backward(const at::Tensor& output, const at::Tensor& output_gradient) {
   const PrimitiveClock::Scope time(clock_, Primitive::apply);
   const SpanScope span(timer(), Span::backward);
   runner_.backward(output, output_gradient);
+  outfit_.compute->synchronise();
 }
 
 void Replica::end_step() {

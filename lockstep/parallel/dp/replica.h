@@ -50,6 +50,8 @@ class Replica {
   bool waits = false;        // between two turns, in a span of its timer
 
  private:
+  models::PassKey own_key(const models::PassKey& key);
+
   int number_;
   const ReplicaOutfit& outfit_;
   std::optional<models::Model> copy_;
@@ -59,6 +61,7 @@ class Replica {
   ReplicaGradients gradients_;
   RowExchange rows_;
   PrimitiveClock clock_;
+  at::Tensor key_words_;  // on a GPU: of the pass that runs
 };
 
 }  // namespace lockstep::parallel

@@ -86,12 +86,15 @@ ReplicaCrew::~ReplicaCrew() {
 }
 
 void ReplicaCrew::take_place(int replica) const {
-  stay_on(source_.outfits[static_cast<std::size_t>(replica)].cpus);
+  const ReplicaOutfit& outfit = source_.outfits[static_cast<std::size_t>(replica)];
+  stay_on(outfit.cpus);
   at::set_num_threads(source_.threads);
+  outfit.compute->use_here();
+  outfit.compute->keep_backward_here();
 }
 
 void ReplicaCrew::serve(int replica) {
-  take_place(replica);
+  attempt(replica, [this](int number) { take_place(number); });
   std::optional<measure::AccountScope> account;
   const auto& memory = source_.outfits[static_cast<std::size_t>(replica)].memory;
   if (memory != nullptr) account.emplace(memory);

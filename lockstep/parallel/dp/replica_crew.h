@@ -1,5 +1,5 @@
-// The threads of dp's replicas: one each, with its own cores, threads and memory account, kept from step to
-// step. The training thread gives all of them the same work and waits.
+// The threads of dp's replicas: one each, with its own cores, threads, compute queue and memory account, kept
+// from step to step. The training thread gives all of them the same work and waits.
 #pragma once
 
 #include <condition_variable>

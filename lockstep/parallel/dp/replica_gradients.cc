@@ -18,13 +18,14 @@ at::Tensor as_parameter_lies(const at::Tensor& gradient, const at::Tensor& param
 
 }  // namespace
 
-ReplicaGradients::ReplicaGradients(const models::Model& model, std::optional<std::uint64_t> piece_bytes)
+ReplicaGradients::ReplicaGradients(const models::Model& model, ComputeQueue& compute,
+                                   std::optional<std::uint64_t> piece_bytes)
     : parameters_(trained_parameters(model)),
       root_(model.root()),
       slots_(trained_slots(model)),
       places_(parameters_.size()),
       written_(parameters_.size()),
-      tap_(nullptr, tensors_of(parameters_), [this](std::size_t parameter) { on_gradient(parameter); }) {
+      tap_(&compute, tensors_of(parameters_), [this](std::size_t parameter) { on_gradient(parameter); }) {
   give_places(piece_bytes);
 }
 

@@ -12,6 +12,7 @@
 #include "lockstep/measure/step_timer.h"
 #include "lockstep/models/gradient_slot.h"
 #include "lockstep/models/model.h"
+#include "lockstep/parallel/compute_queue.h"
 #include "lockstep/parallel/dp/pieces.h"
 #include "lockstep/parallel/gradient_tap.h"
 
@@ -19,8 +20,9 @@ namespace lockstep::parallel {
 
 class ReplicaGradients {
  public:
-  // `piece_bytes` unset: plain. The model outlives this.
-  ReplicaGradients(const models::Model& model, std::optional<std::uint64_t> piece_bytes);
+  // `piece_bytes` unset: plain. Model and queue outlive this.
+  ReplicaGradients(const models::Model& model, ComputeQueue& compute,
+                   std::optional<std::uint64_t> piece_bytes);
   ~ReplicaGradients();
   ReplicaGradients(const ReplicaGradients&) = delete;
   ReplicaGradients& operator=(const ReplicaGradients&) = delete;

@@ -11,12 +11,15 @@
 #include "lockstep/measure/memory_account.h"
 #include "lockstep/measure/step_timer.h"
 #include "lockstep/models/model.h"
+#include "lockstep/parallel/compute_queue.h"
 
 namespace lockstep::parallel {
 
 // What one replica has of its own. Used by the replica's thread only, while that thread runs.
 struct ReplicaOutfit {
   comm::Communicator* communicator = nullptr;      // its rank is the replica's number
+  ComputeQueue* compute = nullptr;                 // the communicator is ordered with it
+  at::Device device = at::kCPU;                    // of that queue
   measure::StepTimer* timer = nullptr;             // of replica 0: the run's
   std::shared_ptr<measure::MemoryAccount> memory;  // null: the process's own (of replica 0)
   std::vector<int> cpus;                           // that its thread may use; empty: any

@@ -45,9 +45,13 @@ RowShape RowShape::of(const at::Tensor& rows) {
 }
 
 at::Tensor RowShape::empty(std::int64_t count) const {
+  return empty(count, options.device());
+}
+
+at::Tensor RowShape::empty(std::int64_t count, const at::Device& device) const {
   std::vector<std::int64_t> all = {count};
   all.insert(all.end(), sizes.begin(), sizes.end());
-  return at::empty(all, options.memory_format(at::MemoryFormat::Contiguous));
+  return at::empty(all, options.device(device).memory_format(at::MemoryFormat::Contiguous));
 }
 
 std::int64_t RowShape::elements() const {
@@ -63,7 +67,7 @@ at::Tensor RowExchange::scatter(const at::Tensor& whole, const RowShape& shape,
     send_in_turn(source, shares, purpose);
     return rows_in(source, shares.front());
   }
-  const at::Tensor rows = shape.empty(share_of(shares, rank()).count);
+  const at::Tensor rows = shape.empty(share_of(shares, rank()).count, device_);
   if (rows.size(0) > 0) communicator_.run(comm::receive(buffer_of(rows), 0, purpose));
   return rows;
 }
@@ -81,7 +85,7 @@ at::Tensor RowExchange::take(const at::Tensor& whole, const RowShape& shape,
   const bool first = rank() == 0;
   const at::Tensor source = first ? whole.contiguous() : at::Tensor();
   const at::Tensor rows =
-      first ? rows_in(source, shares.front()) : shape.empty(share_of(shares, rank()).count);
+      first ? rows_in(source, shares.front()) : shape.empty(share_of(shares, rank()).count, device_);
   const comm::Buffer input = first ? buffer_of(source) : comm::Buffer{};
   communicator_.run(comm::scatter(input, buffer_of(rows), 0, purpose, counts_of(shares, shape)));
   return rows;

@@ -26,16 +26,17 @@ struct RowShape {
   at::TensorOptions options;
 
   static RowShape of(const at::Tensor& rows);
-  at::Tensor empty(std::int64_t count) const;  // [count, sizes...]
-  std::int64_t elements() const;               // of one row
+  at::Tensor empty(std::int64_t count) const;                            // [count, sizes...]
+  at::Tensor empty(std::int64_t count, const at::Device& device) const;  // the same elsewhere
+  std::int64_t elements() const;                                         // of one row
 };
 
 class RowExchange {
  public:
   // `threaded`: every replica takes its own rows, at the same time; else the first sends to one after
-  // another.
-  RowExchange(comm::Communicator& communicator, bool threaded)
-      : communicator_(communicator), threaded_(threaded) {}
+  // another. `device`: where this replica's rows are.
+  RowExchange(comm::Communicator& communicator, bool threaded, const at::Device& device = at::kCPU)
+      : communicator_(communicator), threaded_(threaded), device_(device) {}
 
   // This replica's rows of `whole`, which counts on replica 0 only. There the rows are a view of it.
   at::Tensor scatter(const at::Tensor& whole, const RowShape& shape, const std::vector<RowShare>& shares,
@@ -52,6 +53,7 @@ class RowExchange {
 
   comm::Communicator& communicator_;
   const bool threaded_;
+  const at::Device device_;
 };
 
 }  // namespace lockstep::parallel

@@ -16,6 +16,7 @@ Engine::Engine(const EngineParts& parts, std::size_t tensors, base::Nanoseconds 
       tensors_(tensors),
       cycle_time_(cycle_time),
       handed_in_(tensors),
+      computed_(tensors),
       figures_(parts.negotiator.figures()),
       thread_([this] { serve(); }) {}
 
@@ -46,11 +47,12 @@ void Engine::begin_step() {
   thread_wakes_.notify_one();
 }
 
-void Engine::submit(std::size_t tensor) {
+void Engine::submit(std::size_t tensor, comm::Work computed) {
   bool hurry = false;
   {
     const std::lock_guard lock(mutex_);
     handed_in_[tensor] = base::now();
+    computed_[tensor] = std::move(computed);
     fresh_.push_back(tensor);
     hurry = submitted_ == done_ || submitted_ + 1 == tensors_;
     ++submitted_;
@@ -58,10 +60,11 @@ void Engine::submit(std::size_t tensor) {
   if (hurry) thread_wakes_.notify_one();
 }
 
-void Engine::wait() {
+comm::Work Engine::wait() {
   std::unique_lock lock(mutex_);
   training_wakes_.wait(lock, [this] { return done_ == tensors_ || error_; });
   throw_if_failed();
+  return reduced_;
 }
 
 void Engine::pause() {
@@ -83,6 +86,7 @@ void Engine::throw_if_failed() const {
 
 void Engine::serve() {
   try {
+    parts_.compute.use_here();
     while (await_turn()) run_cycle();
   } catch (...) {
     const std::lock_guard lock(mutex_);
@@ -128,7 +132,25 @@ void Engine::run_cycle() {
 }
 
 void Engine::reduce_groups(const std::vector<std::size_t>& ready) {
-  for (const FusedGroup& group : parts_.reducer.plan(ready)) note_done(group, timed_reduction(group));
+  for (const FusedGroup& group : parts_.reducer.plan(ready)) {
+    order_after_gradients(group);
+    const GroupTimes times = timed_reduction(group);
+    note_done(group, times, parts_.compute.mark());
+  }
+}
+
+void Engine::order_after_gradients(const FusedGroup& group) {
+  for (const comm::Work& computed : take_uncomputed(group)) parts_.compute.wait_for(computed);
+}
+
+// On cores there is none.
+std::vector<comm::Work> Engine::take_uncomputed(const FusedGroup& group) {
+  std::vector<comm::Work> works;
+  const std::lock_guard lock(mutex_);
+  for (const std::size_t tensor : group) {
+    if (computed_[tensor].pending() != nullptr) works.push_back(std::exchange(computed_[tensor], {}));
+  }
+  return works;
 }
 
 GroupTimes Engine::timed_reduction(const FusedGroup& group) {
@@ -140,8 +162,9 @@ GroupTimes Engine::timed_reduction(const FusedGroup& group) {
   return times;
 }
 
-void Engine::note_done(const FusedGroup& group, const GroupTimes& times) {
+void Engine::note_done(const FusedGroup& group, const GroupTimes& times, comm::Work reduced) {
   const std::lock_guard lock(mutex_);
+  reduced_ = std::move(reduced);
   times_.push_back(times);
   for (const std::size_t tensor : group)
     times_.back().ready = std::max(times_.back().ready, handed_in_[tensor]);

@@ -7,6 +7,10 @@
 // A cycle begins a cycle time after the one before it, so that tensors gather to be fused. It begins at once
 // when there is nothing to wait for: this rank has handed in everything, or wants to pause. A rank that has
 // nothing to hand in keeps up with slower cycles, in which missing tensors are noticed.
+//
+// On a GPU a tensor that is handed in may still have to be computed, and one that was reduced may still be on
+// its way: the thread has a compute queue of its own, and the device orders the two. Then neither waits for
+// the other, and backward goes on beside the reductions.
 #pragma once
 
 #include <condition_variable>
@@ -17,6 +21,7 @@
 #include <vector>
 
 #include "lockstep/base/clock.h"
+#include "lockstep/parallel/compute_queue.h"
 #include "lockstep/parallel/horovod/fused_reducer.h"
 #include "lockstep/parallel/horovod/negotiator.h"
 #include "lockstep/record/figures.h"
@@ -28,14 +33,15 @@ struct EngineParts {
   Negotiator& negotiator;
   FusedReducer& reducer;
   comm::Communicator& control;
-  comm::Communicator& data;
+  comm::Communicator& data;  // ordered with `compute`
+  ComputeQueue& compute;     // of this thread alone
 };
 
 // A group of tensors that was reduced together.
 struct GroupTimes {
-  std::uint64_t bytes = 0;  // as they were sent
-  base::TimePoint ready;    // when the last of them was handed in here
-  base::TimePoint started, ended;
+  std::uint64_t bytes = 0;         // as they were sent
+  base::TimePoint ready;           // when the last of them was handed in here
+  base::TimePoint started, ended;  // on a GPU: when the device was asked to
 };
 
 class Engine {
@@ -49,9 +55,11 @@ class Engine {
 
   // All of the training thread. A step: begin_step(), submit() of every tensor once, wait().
   void begin_step();
-  void submit(std::size_t tensor);
-  // Returns when all tensors hold their sums. Throws what ended the thread.
-  void wait();
+  // `computed`: what the tensor is complete with.
+  void submit(std::size_t tensor, comm::Work computed = {});
+  // Returns when all tensors are reduced, and hold their sums with the work it returns. Throws what ended the
+  // thread.
+  comm::Work wait();
   // Collective: returns when no rank runs cycles any more; the next begin_step() lets them go on. Throws
   // likewise.
   void pause();
@@ -67,8 +75,10 @@ class Engine {
   base::Nanoseconds pace() const;
   void run_cycle();
   void reduce_groups(const std::vector<std::size_t>& ready);
+  void order_after_gradients(const FusedGroup& group);
+  std::vector<comm::Work> take_uncomputed(const FusedGroup& group);
   GroupTimes timed_reduction(const FusedGroup& group);
-  void note_done(const FusedGroup& group, const GroupTimes& times);
+  void note_done(const FusedGroup& group, const GroupTimes& times, comm::Work reduced);
   void throw_if_failed() const;
 
   EngineParts parts_;
@@ -80,7 +90,9 @@ class Engine {
   std::condition_variable training_wakes_;
   std::vector<std::size_t> fresh_;  // handed in, not yet said in a cycle
   std::vector<base::TimePoint> handed_in_;
-  std::size_t submitted_ = 0;  // in this step
+  std::vector<comm::Work> computed_;  // by tensor, until it is reduced
+  comm::Work reduced_;                // with the last group
+  std::size_t submitted_ = 0;         // in this step
   std::size_t done_ = 0;
   bool paused_ = true;
   bool wants_pause_ = false;

@@ -1,6 +1,6 @@
 // Adds up groups of tensors over all ranks: copies them into the fusion buffer, reduces that, and copies the
-// sums back. A tensor that goes alone and as it is is reduced where it lies. Works on host memory, without
-// torch, so that it may run on any thread.
+// sums back. A tensor that goes alone and as it is is reduced where it lies. In memory of the host this is
+// done without torch, so that it may run on any thread; in a GPU's, by what the calling thread computes on.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,8 @@ class FusedReducer {
   std::vector<FusedGroup> plan(std::span<const std::size_t> ready) const;
   // Bytes of the group as they are sent.
   std::uint64_t sent_bytes(const FusedGroup& group) const;
-  // Collective: every rank gives the same groups in the same order. Throws CommError.
+  // Collective: every rank gives the same groups in the same order. On a GPU it returns before that is done.
+  // Throws CommError.
   void reduce(const FusedGroup& group);
 
  private:

@@ -40,14 +40,15 @@ Horovod::Horovod(const Surroundings& surroundings)
       buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer,
                surroundings.memory),
       overlap_(surroundings.spec.overlap, communicator_),
-      data_(communicator_.duplicate()),
-      control_(communicator_.duplicate()),
+      beside_(compute_queue(parameters_.front().tensor.device())),
+      data_(beside_->ordered(communicator_.duplicate())),
+      control_(surroundings.host_channel("negotiation")),
       gradients_(parameters_, trained_slots(surroundings.model), *data_, surroundings.memory),
       reducer_(gradients_.buffers(), Compression(surroundings.spec.compression),
                surroundings.spec.fusion_bytes.count, *data_, surroundings.memory),
       negotiator_(options_of(surroundings), tensors_, *control_),
       handed_in_(parameters_.size()),
-      engine_({negotiator_, reducer_, *control_, *data_}, parameters_.size(),
+      engine_({negotiator_, reducer_, *control_, *data_, *beside_}, parameters_.size(),
               base::from_seconds(surroundings.spec.cycle_time.count)),
       tap_(&surroundings.compute, tensors_of(parameters_),
            [this](std::size_t parameter) { on_gradient(parameter); }) {
@@ -91,7 +92,7 @@ void Horovod::on_gradient(std::size_t parameter) {
 void Horovod::hand_in(std::size_t parameter) {
   if (handed_in_[parameter]) return;
   handed_in_[parameter] = true;
-  engine_.submit(parameter);
+  engine_.submit(parameter, surroundings_.compute.mark());
 }
 
 void Horovod::hand_in_the_rest() {
@@ -117,7 +118,7 @@ void Horovod::finish_gradients() {
 void Horovod::wait_for_engine() {
   const base::TimePoint began = base::now();
   const ControlTime before = control_time();
-  engine_.wait();
+  surroundings_.compute.wait_for(engine_.wait());
   const ControlTime after = control_time();
   // A cycle that was under way when the waiting began counts from then on only.
   const base::Nanoseconds waited = base::now() - began;
@@ -132,14 +133,21 @@ ControlTime Horovod::control_time() const {
   return {totals.busy_by_purpose[kControl], totals.peer_wait_by_purpose[kControl]};
 }
 
+// What a device reduces may not be over yet: when it was is not known here.
 void Horovod::note_times() {
   times_.clear();
   const auto since_backward = [this](base::TimePoint moment) {
     return base::to_seconds(moment - backward_began_);
   };
-  for (const horovod::GroupTimes& group : engine_.times())
-    times_.push_back({group.bytes, since_backward(group.ready), since_backward(group.started),
-                      since_backward(group.ended)});
+  const bool on_device = gradients_.buffers().front().place == comm::Place::device;
+  for (const horovod::GroupTimes& group : engine_.times()) {
+    record::BucketTimes times{group.bytes, since_backward(group.ready), {}, {}};
+    if (!on_device) {
+      times.start_seconds = since_backward(group.started);
+      times.end_seconds = since_backward(group.ended);
+    }
+    times_.push_back(times);
+  }
 }
 
 void Horovod::after_update() {

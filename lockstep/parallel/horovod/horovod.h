@@ -56,8 +56,9 @@ class Horovod : public Strategy {
   std::vector<horovod::TensorFacts> tensors_;  // of the same parameters
   BufferSync buffers_;
   Overlap overlap_;
+  std::unique_ptr<ComputeQueue> beside_;  // what the background thread computes on
   std::unique_ptr<comm::Communicator> data_;
-  std::unique_ptr<comm::Communicator> control_;
+  std::unique_ptr<comm::Communicator> control_;  // of the host: no device holds up a negotiation
   horovod::GradientPlaces gradients_;
   horovod::FusedReducer reducer_;
   horovod::Negotiator negotiator_;

@@ -44,7 +44,7 @@ struct DpFixture {
       timers.push_back(measure::host_step_timer());
       auto& opened = group[static_cast<std::size_t>(replica)];
       opened = std::make_unique<comm::RecordingCommunicator>(std::move(opened), *ledgers.back());
-      source.outfits.push_back({opened.get(), timers.back().get(), nullptr, {}});
+      source.outfits.push_back({opened.get(), compute.get(), at::kCPU, timers.back().get(), nullptr, {}});
     }
     source.build = [](int) { return small_model(); };
     source.on_failure = [this](int replica, const std::exception_ptr&) { failed = replica; };

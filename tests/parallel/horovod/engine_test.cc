@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "lockstep/base/error.h"
+#include "lockstep/comm/thread_queue.h"
 #include "lockstep/comm/wrappers/recording.h"
 #include "tests/support/ranks.h"
 #include "tests/support/replicas.h"
@@ -39,7 +40,7 @@ struct Worker {
         memory(data->allocate(kTensors * (kTensors + 1) / 2 * sizeof(float))),
         reducer(buffers(), Compression(compression), fusion_bytes, *data, account),
         negotiator(options, tensors, *control),
-        engine({negotiator, reducer, *control, *data}, kTensors, 200us) {}
+        engine({negotiator, reducer, *control, *data, *compute}, kTensors, 200us) {}
 
   std::vector<comm::Buffer> buffers() const {
     std::vector<comm::Buffer> all;
@@ -71,6 +72,7 @@ struct Worker {
   comm::Allocation memory;
   FusedReducer reducer;
   Negotiator negotiator;
+  std::unique_ptr<ComputeQueue> compute = host_compute_queue();
   Engine engine;
 };
 
@@ -141,6 +143,27 @@ TEST(HorovodEngine, CompressionHalvesTheGradientBytesAndKeepsSmallSumsExact) {
       check(payload_of(worker, comm::Purpose::gradient) == kTensors * (kTensors + 1) / 2 * 2, "bytes");
     });
   }
+}
+
+// Tensors are handed in before they are computed, as a GPU's are: each comes 20 ms later.
+TEST(HorovodEngine, ReducesATensorAfterWhatComputesIt) {
+  expect_replicas_succeed(2, [&](comm::Communicator& communicator) {
+    Worker worker(communicator, {1024, {}, {}}, 300);
+    comm::ThreadQueue device;
+    for (int number = 0; number < 3; ++number) {
+      worker.engine.begin_step();
+      device.delay(20ms);
+      const int rank = communicator.group().rank;
+      for (std::size_t tensor = 0; tensor < kTensors; ++tensor) {
+        worker.engine.submit(tensor, device.put([&worker, rank, tensor, number] {
+          std::fill_n(worker.values(tensor), tensor + 1, static_cast<float>((rank + 1) * (number + 1)));
+        }));
+      }
+      worker.engine.wait().wait();
+      check_sums(worker, 2, number);
+    }
+    worker.engine.pause();
+  });
 }
 
 TEST(HorovodEngine, GoesOnAfterAPause) {

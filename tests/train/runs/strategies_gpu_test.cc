@@ -1,0 +1,116 @@
+// horovod and dp on one GPU: what they compute is what cores compute, and what they say of it is true.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/train/runs/train_run.h"
+
+namespace lockstep::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+constexpr int kMissing = 4;  // exit code: a device or backend that is not here
+constexpr int kSeconds = 300;
+
+const std::string kLenet = "--model lenet5 --data digits --train-samples 240 --augment crop ";
+const std::string kDropout = "--model squeezenet1_0 --image-size 32 --data digits --train-samples 96 ";
+const std::string kResnet =
+    "--model resnet18-cifar --model-options width=8 --data digits --train-samples 240 --image-size 16 "
+    "--buffers sync ";
+
+class StrategiesOnGpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const TrainRun tried = store_.train(kLenet + "--steps 1 --validate-every 0 --device cuda", kSeconds);
+    if (tried.exit_code == kMissing) GTEST_SKIP() << tried.err;
+    ASSERT_EQ(tried.exit_code, 0) << tried.err;
+  }
+
+  TrainRun train(const std::string& model, const std::string& more) const {
+    return store_.train(model +
+                            "--precision f64 --global-batch 24 --steps 20 --learning-rate 0.02 "
+                            "--validate-every 0 --threads 1 " +
+                            more,
+                        kSeconds);
+  }
+  std::vector<double> on_cores(const std::string& model) const {
+    const TrainRun run = train(model, "--strategy ddp --workers 2 --device cpu");
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return run.losses();
+  }
+  void expect_curve(const std::vector<double>& curve, const std::string& model,
+                    const std::string& flags) const {
+    const TrainRun run = train(model, "--device cuda " + flags);
+    if (run.exit_code == kMissing) return;  // a backend that this machine has not
+    ASSERT_EQ(run.exit_code, 0) << flags << ": " << run.err;
+    EXPECT_LE(largest_difference(curve, run.losses()), 1e-9) << flags;
+  }
+  TrainStore store_;
+};
+
+TEST_F(StrategiesOnGpu, HorovodFollowsTheLossCurveOfCores) {
+  const std::vector<double> curve = on_cores(kLenet);
+  for (const std::string backend : {"shm", "p2p", "nccl"}) {
+    for (const std::string more : {"", "--overlap on --fusion-bytes 2K", "--overlap off",
+                                   "--overlap on --cache-capacity 3 --accumulate 3"})
+      expect_curve(curve, kLenet,
+                   "--strategy horovod --check-every 1 --workers 2 --backend " + backend + " " + more);
+  }
+}
+
+TEST_F(StrategiesOnGpu, HorovodFollowsItWithSynchronisedBatchNormsToo) {
+  const std::vector<double> curve = on_cores(kResnet);
+  for (const std::string backend : {"shm", "p2p"})
+    expect_curve(curve, kResnet, "--strategy horovod --workers 2 --overlap on --backend " + backend);
+}
+
+TEST_F(StrategiesOnGpu, HorovodRoundsWhatItSends) {
+  const std::string flags = kLenet +
+                            "--steps 20 --global-batch 24 --validate-every 0 --strategy horovod --workers 2 "
+                            "--device cuda --backend shm --precision f32 ";
+  const TrainRun whole = store_.train(flags, kSeconds);
+  const TrainRun half = store_.train(flags + "--compression f16", kSeconds);
+  ASSERT_EQ(half.exit_code, 0) << half.err;
+  EXPECT_EQ(2 * half.payload_bytes("gradient"), whole.payload_bytes("gradient"));
+  EXPECT_LE(largest_difference(whole.losses(), half.losses()), 2e-3);
+}
+
+TEST_F(StrategiesOnGpu, DpFollowsTheLossCurveOfCoresWithAnyOfItsSwitches) {
+  const std::string switches =
+      "--coalesced-broadcast --coalesced-reduction --threaded-scatter --keep-originals --piece-bytes 64K ";
+  for (const std::string& model : {kLenet, kDropout, kResnet}) {
+    const std::vector<double> curve = on_cores(model);
+    for (const std::string workers : {"1", "2", "3"}) {
+      expect_curve(curve, model, "--strategy dp --workers " + workers);
+      expect_curve(curve, model, "--strategy dp " + switches + "--workers " + workers);
+    }
+    if (model != kResnet)  // the norms of a part are not those of the batch
+      expect_curve(curve, model, "--strategy dp --workers 2 --accumulate 3");
+  }
+}
+
+TEST_F(StrategiesOnGpu, DpReportsEveryReplicaAndThatTheyAreNotSlices) {
+  const TrainRun run =
+      store_.train(kLenet + "--steps 40 --global-batch 48 --strategy dp --workers 3 --device cuda", kSeconds);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.record.at("warnings").get<std::vector<std::string>>(),
+              Contains(HasSubstr("not sliced: 3")));
+  const auto& ranks = run.record.at("per_rank");
+  ASSERT_EQ(ranks.size(), 3u);
+  for (const auto& rank : ranks) {
+    EXPECT_GT(rank.at("split_seconds").at("forward").get<double>(), 0.0);
+    EXPECT_GT(rank.at("split_seconds").at("backward").get<double>(), 0.0);
+    EXPECT_GT(rank.at("split_seconds").at("exposed_comm").get<double>(), 0.0);
+    EXPECT_GT(rank.at("primitives_seconds").at("apply").get<double>(), 0.0);
+  }
+  for (int rank = 0; rank < 3; ++rank) {
+    int steps = 0;
+    for (const record::Event& event : run.events(rank))
+      steps += std::holds_alternative<record::StepEvent>(event.body) ? 1 : 0;
+    EXPECT_EQ(steps, 40) << rank;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::testing
