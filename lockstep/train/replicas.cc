@@ -170,10 +170,13 @@ void Replicas::loss(double value) {
   for (const auto& other : others_) other->reporter.loss(value);
 }
 
+void Replicas::report_memory() {
+  for (const auto& other : others_) other->events.write(memory_event(*other->memory));
+}
+
 void Replicas::report_totals(const std::optional<TracePlace>& trace) {
   for (const auto& other : others_) {
     other->events.write(ledger_event(other->ledger, other->group.rank, count()));
-    other->events.write(memory_event(*other->memory));
     if (trace) write_run_trace(*other->trace, *trace, other->group, nullptr, other->events);
   }
 }

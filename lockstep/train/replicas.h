@@ -47,7 +47,8 @@ class Replicas {
   // `facts`: what all replicas share.
   void end_step(const StepFacts& facts, const std::vector<parallel::ReplicaStep>& steps);
   void loss(double value);
-  // Ledgers, memory, and the fragments of the trace where one is asked for.
+  void report_memory();
+  // Ledgers, and the fragments of the trace where one is asked for.
   void report_totals(const std::optional<TracePlace>& trace);
   // The last event.
   void end(const record::EventBody& last);
