@@ -3,19 +3,19 @@
 # preset cuda, runs the nccl and p2p tests, and benches both on one GPU (without and with MPS) and the CPU backends beside it.
 # Prints each phase with its time, and a short table last. Logs and figures go to $OUT, or out/gpu.
 #
-# Phases, in their order: facts build test step p2p engine graph torchvision bench-nccl bench-mps bench-cpu sixteen full. `p2p` tests that
+# Phases, in their order: facts build test step p2p runs engine graph torchvision bench-nccl bench-mps bench-cpu sixteen full. `p2p` tests that
 # backend and benches it in turns with nccl, on equal shares of one GPU under MPS. `engine` and
 # `torchvision` compare the engine with PyTorch on the GPU, `sixteen` on 16 cores. `full`, the whole matrix of collectives
 # under MPS, takes what is left of the limit (default 480 s); alone, give it more: --only full --limit 590.
-# `step` tests what a step is made of on a GPU, `graph` benches whole steps beside PyTorch's.
-# SIXTEEN_MODELS, GRAPH_CASES (GRAPH_REPEATS) and ENGINE_CHECKS choose among what `sixteen`, `graph` and `engine` do.
+# `step` tests what a step is made of on a GPU, `runs` whole runs on slices of it, `graph` benches whole steps beside PyTorch's.
+# SIXTEEN_MODELS, GRAPH_CASES (GRAPH_REPEATS), ENGINE_CHECKS and RUNS_FILTER choose among what `sixteen`, `graph`, `engine` and `runs` do.
 # Needs no network. What the machine lacks is taken from the bundle (tools/gpu_bundle.sh; default carry/bundle).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 readonly START=$SECONDS
 readonly BUILD=build/cuda
-only=facts,build,test,step,p2p,engine,graph,torchvision,bench-nccl,bench-mps,bench-cpu,sixteen,full
+only=facts,build,test,step,p2p,runs,engine,graph,torchvision,bench-nccl,bench-mps,bench-cpu,sixteen,full
 limit=480
 bundle=$PWD/carry/bundle
 out=${OUT:-out/gpu}
@@ -147,7 +147,10 @@ build() {
   [[ ,$only, == *,test,* || ,$only, == *,full,* ]] && targets+=(nccl_test nccl_parts_test)
   [[ ,$only, == *,p2p,* ]] && targets+=(p2p_test p2p_parts_test)
   [[ ,$only, == *,step,* ]] && targets+=(test_optimizer_gpu test_device_step_gpu)
-  [[ $only =~ engine|graph|torchvision|sixteen ]] && grep -q 'found   torch' "$out/configure.log" && targets+=(lockstep-worker)
+  if grep -q 'found   torch' "$out/configure.log"; then
+    [[ $only =~ runs|engine|graph|torchvision|sixteen ]] && targets+=(lockstep-worker)
+    [[ ,$only, == *,runs,* ]] && targets+=(train_gpu_test)
+  fi
   timeout "$(left)" cmake --build "$BUILD" -j "$(nproc)" --target "${targets[@]}" >"$out/build.log" 2>&1 || {
     grep -E -A8 'error:|FAILED' "$out/build.log" | cut -c1-300 | head -60
     tail -3 "$out/build.log"
@@ -177,6 +180,15 @@ test_nccl() {
 test_step() {
   : >"$out/step_test.log"
   run_test "$out/step_test.log" 120 "$BUILD/tests/test_optimizer_gpu" && run_test "$out/step_test.log" 120 "$BUILD/tests/test_device_step_gpu"
+}
+
+# Names the tests that were skipped, and why.
+test_runs() {
+  : >"$out/runs_test.log"
+  run_test "$out/runs_test.log" "$(left)" "$BUILD/tests/train_gpu_test" ${RUNS_FILTER:+--gtest_filter="$RUNS_FILTER"}
+  local status=$?
+  grep -E 'is refused here|does not let a test|no GPU to train on' "$out/runs_test.log" | cut -c1-300 | sort -u
+  return "$status"
 }
 
 # --- p2p: what needs ranks at the same time under MPS, what kills ranks without it ---
@@ -295,6 +307,7 @@ main() {
   phase test test_nccl
   phase step test_step
   phase p2p check_p2p
+  phase runs test_runs
   phase engine engine
   phase graph graph
   phase torchvision torchvision

@@ -8,6 +8,7 @@
 // only be destroyed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -48,6 +49,8 @@ class Communicator {
 
   // Memory where this backend is fastest. Collective: every rank asks for the same size at the same point.
   virtual Allocation allocate(std::size_t bytes) = 0;
+  // What it keeps on the worker's GPU for itself, besides that; 0 where nobody knows (nccl).
+  virtual std::uint64_t device_bytes() const { return 0; }
 
   // A local copy between any two places this communicator's buffers can be in; returns when it is done.
   virtual void copy(const Buffer& to, const Buffer& from) = 0;

@@ -15,16 +15,7 @@ namespace {
 constexpr std::array<std::string_view, kUseCount> kUseNames = {
     "parameters", "gradients", "buckets", "optimizer", "activations", "communication", "other"};
 
-thread_local Use use_of_this_thread = Use::other;
-
-// "parameters 1.0 MiB, activations 12 MiB"
-std::string describe(const BytesByUse& by_use) {
-  std::string text;
-  for (std::size_t i = 0; i < by_use.size(); ++i)
-    if (by_use[i] > 0)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kUseNames[i], base::format_bytes(by_use[i]));
-  return text.empty() ? "nothing" : text;
-}
+thread_local std::optional<Use> use_of_this_thread;
 
 [[noreturn]] void refuse(Use use, std::uint64_t bytes, std::uint64_t in_use, const BytesByUse& by_use,
                          std::uint64_t cap_bytes) {
@@ -41,10 +32,27 @@ std::string_view name_of(Use use) {
   return kUseNames[static_cast<std::size_t>(use)];
 }
 
+std::string describe(const BytesByUse& by_use) {
+  std::string text;
+  for (std::size_t i = 0; i < by_use.size(); ++i)
+    if (by_use[i] > 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kUseNames[i], base::format_bytes(by_use[i]));
+  return text.empty() ? "nothing" : text;
+}
+
 void MemoryAccount::add(Use use, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (cap_bytes_ && (bytes > *cap_bytes_ || in_use_ > *cap_bytes_ - bytes))
     refuse(use, bytes, in_use_, by_use_, *cap_bytes_);
+  count(use, bytes);
+}
+
+void MemoryAccount::note(Use use, std::uint64_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  count(use, bytes);
+}
+
+void MemoryAccount::count(Use use, std::uint64_t bytes) noexcept {
   by_use_[static_cast<std::size_t>(use)] += bytes;
   in_use_ += bytes;
   if (in_use_ > peak_bytes_) {
@@ -124,6 +132,10 @@ UseScope::~UseScope() {
 }
 
 Use UseScope::current() {
+  return use_of_this_thread.value_or(Use::other);
+}
+
+std::optional<Use> UseScope::own() {
   return use_of_this_thread;
 }
 

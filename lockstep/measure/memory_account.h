@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "lockstep/base/error.h"
@@ -20,6 +21,8 @@ inline constexpr int kUseCount = 7;
 std::string_view name_of(Use use);
 
 using BytesByUse = std::array<std::uint64_t, kUseCount>;
+// "parameters 1.0 MiB, activations 12 MiB".
+std::string describe(const BytesByUse& by_use);
 
 // The cap is reached. The run's status becomes out_of_memory.
 class OutOfMemory : public base::Error {
@@ -41,6 +44,8 @@ class MemoryAccount {
 
   // Throws OutOfMemory that says what was asked for, what is in use and for what, and the cap.
   void add(Use use, std::uint64_t bytes);
+  // For memory that is taken already, by somebody whose limit is elsewhere: the cap is not asked.
+  void note(Use use, std::uint64_t bytes) noexcept;
   void remove(Use use, std::uint64_t bytes) noexcept;
   // The same bytes are used for something else now; what is in use stays.
   void move(Use from, Use to, std::uint64_t bytes) noexcept;
@@ -54,6 +59,8 @@ class MemoryAccount {
   void restart_peak();
 
  private:
+  void count(Use use, std::uint64_t bytes) noexcept;
+
   const std::optional<std::uint64_t> cap_bytes_;
   mutable std::mutex mutex_;
   BytesByUse by_use_{};
@@ -87,9 +94,11 @@ class UseScope {
   UseScope(const UseScope&) = delete;
   UseScope& operator=(const UseScope&) = delete;
   static Use current();
+  // Empty: no scope is open.
+  static std::optional<Use> own();
 
  private:
-  Use before_;
+  std::optional<Use> before_;
 };
 
 }  // namespace lockstep::measure

@@ -23,6 +23,7 @@ class HostComputeQueue : public ComputeQueue {
   std::string gpu() const override { return ""; }
   std::function<std::optional<measure::DeviceReading>()> sensors() override { return {}; }
   void limit_memory(std::uint64_t) override {}
+  bool count_memory(std::shared_ptr<measure::MemoryAccount>) override { return true; }
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "lockstep/comm/communicator.h"
+#include "lockstep/measure/memory_account.h"
 #include "lockstep/measure/step_timer.h"
 #include "lockstep/measure/utilisation.h"
 
@@ -57,6 +58,9 @@ class ComputeQueue {
   // What this process may allocate on its GPU from now on; more is out of memory. Cores have an account for
   // it (measure::MemoryAccount).
   virtual void limit_memory(std::uint64_t bytes) = 0;
+  // Counts from now on what tensors take on this queue's device, by use, in `account` or in that of a
+  // thread's scope. False where nobody tells. Tensors of cores are counted by the worker's allocator already.
+  virtual bool count_memory(std::shared_ptr<measure::MemoryAccount> account) = 0;
 };
 
 // A queue of its own; threads go on computing where they did until they use it. Throws DeviceError where the

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/measure/torch/device_blocks.h"
 #include "lockstep/models/loss.h"
 
 namespace lockstep::parallel {
@@ -17,6 +18,7 @@ PartResult run_pass(const Surroundings& surroundings, models::Runner& runner, co
     loss = models::loss_of(surroundings.loss, output, part.targets, part.divisor);
   }
   const measure::SpanScope span(surroundings.timer, measure::Span::backward);
+  const measure::BackwardScope lent;
   const base::TimePoint backward_began = base::now();
   runner.backward(loss);
   return {loss.detach(), output.detach(), backward_began};

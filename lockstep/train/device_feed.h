@@ -17,6 +17,7 @@ class DeviceFeed {
   virtual DeviceBatch take(const data::Batch& batch, std::int64_t step) = 0;
 };
 
-std::unique_ptr<DeviceFeed> device_feed(const Placement& placement);
+// What it takes beside tensors is counted in the account, which outlives it.
+std::unique_ptr<DeviceFeed> device_feed(const Placement& placement, measure::MemoryAccount& memory);
 
 }  // namespace lockstep::train

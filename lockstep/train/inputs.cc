@@ -7,10 +7,10 @@
 
 namespace lockstep::train {
 
-Inputs::Inputs(const Placement& placement, measure::Ledger& ledger)
+Inputs::Inputs(const Placement& placement, measure::Ledger& ledger, measure::MemoryAccount& memory)
     : placement_(placement),
       ledger_(ledger),
-      feed_(placement.device.is_cuda() ? device_feed(placement) : nullptr) {}
+      feed_(placement.device.is_cuda() ? device_feed(placement, memory) : nullptr) {}
 
 Inputs::~Inputs() = default;
 

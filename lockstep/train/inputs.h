@@ -9,6 +9,7 @@
 
 #include "lockstep/data/batch.h"
 #include "lockstep/measure/ledger.h"
+#include "lockstep/measure/memory_account.h"
 #include "lockstep/train/network.h"
 
 namespace lockstep::train {
@@ -29,7 +30,8 @@ class DeviceFeed;
 
 class Inputs {
  public:
-  Inputs(const Placement& placement, measure::Ledger& ledger);
+  // The worker's account outlives it.
+  Inputs(const Placement& placement, measure::Ledger& ledger, measure::MemoryAccount& memory);
   ~Inputs();
   // The batch of a step in the model's type on its device; good until the next one. Counted in the ledger:
   // purpose input, as the f32 bytes that the loader hands over.

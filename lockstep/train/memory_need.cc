@@ -186,7 +186,9 @@ std::string least_cap(std::uint64_t least_bytes) {
 
 std::string no_batch_fits(const record::RunSpec& spec, const Refused& refused, const MemoryNeed& least) {
   std::vector<std::string> ways = cures_that_fit(spec, refused);
-  ways.push_back(fmt::format("--device-memory {} for a batch of 1", least_cap(least.total())));
+  ways.push_back(spec.device == "cuda"  // what CUDA itself takes is in no formula
+                     ? "a higher cap (--device-memory)"
+                     : fmt::format("--device-memory {} for a batch of 1", least_cap(least.total())));
   ways.emplace_back("a smaller model");
   return fmt::format(
       "No batch fits: one sample needs about {}, of them {} for parameters, gradients and optimiser state. "
@@ -205,6 +207,11 @@ std::string way_out(const record::RunSpec& spec, const Refused& refused) {
   const MemoryNeed least = least_need(spec);
   return least.total() > refused.cap_bytes ? no_batch_fits(spec, refused, least)
                                            : smaller_batches_fit(spec, refused);
+}
+
+// A slice's cap counts what is the driver's and the libraries' own too.
+std::string remark_on_the_cap(const record::RunSpec& spec) {
+  return spec.slice_share ? " CUDA itself and its libraries take a part of it." : "";
 }
 
 // Where the step was refused with less than the estimate, the estimate is its need; else all that is known is
@@ -244,7 +251,8 @@ measure::OutOfMemory with_cures(const measure::OutOfMemory& refusal, const recor
   const std::uint64_t needed = std::max(estimate, refusal.needed_bytes());
   const Refused refused{refusal.cap_bytes(), static_cast<double>(needed) / static_cast<double>(estimate)};
   return {needed, refusal.cap_bytes(),
-          fmt::format("{} {} {}", refusal.what(), need_text(estimate, refusal), way_out(spec, refused))};
+          fmt::format("{} {}{} {}", refusal.what(), need_text(estimate, refusal), remark_on_the_cap(spec),
+                      way_out(spec, refused))};
 }
 
 }  // namespace lockstep::train

@@ -214,10 +214,13 @@ void Replicas::end_steps() {
   for (const auto& other : others_) other->reporter.splits(other->timer->take(true));
 }
 
+void Replicas::report_memory() {
+  for (const auto& other : others_) other->events.write(memory_event(*other->memory));
+}
+
 void Replicas::report_totals(const std::optional<TracePlace>& trace) {
   for (const auto& other : others_) {
     other->events.write(ledger_event(other->ledger, other->group.rank, count()));
-    if (placement(0).device.is_cpu()) other->events.write(memory_event(*other->memory));
     if (trace) write_run_trace(*other->trace, *trace, other->group, nullptr, other->events);
   }
 }

@@ -58,7 +58,8 @@ class Replicas {
   void loss(double value);
   // After the last step: a GPU's figures of some are not known before.
   void end_steps();
-  // Ledgers, memory, and the fragments of the trace where one is asked for.
+  void report_memory();
+  // Ledgers, and the fragments of the trace where one is asked for.
   void report_totals(const std::optional<TracePlace>& trace);
   // The last event.
   void end(const record::EventBody& last);

@@ -96,18 +96,19 @@ AgreementOptions agreement_options(const record::RunSpec& spec, double trained_s
 }  // namespace
 
 TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog& events,
-                         measure::MemoryAccount& memory)
+                         const std::shared_ptr<measure::MemoryAccount>& memory)
     : place_(place),
       spec_(place.spec),
       session_(session),
       events_(events),
-      memory_(memory),
+      memory_(*memory),
       began_(base::now()),
       placement_(placement_of(spec_, session.group().local_rank)),
       trace_(spec_.trace ? make_trace_recorder(place.clock, session.group()) : nullptr),
       compute_(parallel::compute_queue(placement_.device)),
       timer_(make_timer(spec_, *compute_, trace_.get(), place_.disturbances.measure_turn)),
-      utilisation_(utilisation_options(spec_, *compute_)) {
+      utilisation_(utilisation_options(spec_, *compute_)),
+      memory_is_counted_(counts_memory(memory)) {
   compute_->use_here();
   if (trace_ != nullptr) session_.ledger().listen(*trace_);
   // A slice's limit is the service's, which counts what CUDA itself takes too.
@@ -141,6 +142,8 @@ void TrainingRun::load_data() {
 void TrainingRun::open_communicator() {
   if (spec_.strategy == "single" || spec_.backend == "local") return;
   communicator_ = compute_->ordered(session_.open(spec_.backend, open_options("train")));
+  communicator_memory_ =
+      measure::Reservation(memory_, measure::Use::communication, communicator_->device_bytes());
   agreement_channel_ = open_host_channel("agreement");
 }
 
@@ -240,7 +243,7 @@ Ending TrainingRun::train() {
   const Schedule schedule(spec_, steps_per_epoch, static_cast<std::uint64_t>(total.value_or(0)));
   const measure::Reservation batches(memory_, measure::Use::other,
                                      loader_bytes(spec_, *train_set_, placement_));
-  Inputs inputs(placement_, session_.ledger());
+  Inputs inputs(placement_, session_.ledger(), memory_);
   Checkpointer checkpointer({spec_, network_->model, *strategy_, *optimizer_},
                             place_.directory / "checkpoints", session_.group(), session_.store(), events_);
   const Progress from = checkpointer.restore().value_or(Progress{});
@@ -339,8 +342,14 @@ void TrainingRun::report_utilisation() {
     events_.write(record::UtilisationEvent{sample.percent, sample.watts, sample.megahertz});
 }
 
+// A CPU worker's cap needs the account, measured or not.
+bool TrainingRun::counts_memory(const std::shared_ptr<measure::MemoryAccount>& memory) const {
+  return placement_.device.is_cpu() || (spec_.measure && compute_->count_memory(memory));
+}
+
 void TrainingRun::report_memory() {
-  if (placement_.device.is_cuda()) return;  // the account counts memory of the host
+  if (!memory_is_counted_) return;
+  if (replicas_ != nullptr) replicas_->report_memory();
   events_.write(memory_event(memory_));
 }
 

@@ -24,11 +24,12 @@ struct RunPlace {
   Disturbances disturbances;  // of this rank, for tests
 };
 
-// This rank's part of a run; all ranks of the session make one with the same spec. Events go to `events`.
+// This rank's part of a run; all ranks of the session make one with the same spec. Events go to `events`;
+// what is taken on the worker's device is counted in `memory`.
 class TrainingRun {
  public:
   TrainingRun(const RunPlace& place, comm::Session& session, EventLog& events,
-              measure::MemoryAccount& memory);
+              const std::shared_ptr<measure::MemoryAccount>& memory);
   ~TrainingRun();
   // Interrupted: a signal came, and a checkpoint was written. Throws what else ends the run early.
   Ending run();
@@ -54,6 +55,7 @@ class TrainingRun {
   comm::Group reporting_group() const;
   void report_totals();
   void report_memory();
+  bool counts_memory(const std::shared_ptr<measure::MemoryAccount>& memory) const;
   void report_utilisation();
   void warn_about_other(const Trainer& trainer);
   void export_weights();
@@ -71,8 +73,10 @@ class TrainingRun {
   std::unique_ptr<parallel::ComputeQueue> compute_;
   std::unique_ptr<measure::StepTimer> timer_;
   measure::UtilisationSampler utilisation_;
+  bool memory_is_counted_;
   std::unique_ptr<comm::Communicator> communicator_;  // null: one worker
   std::unique_ptr<comm::Communicator> agreement_channel_;
+  measure::Reservation communicator_memory_;
   std::shared_ptr<const data::SampleSet> train_set_;
   std::shared_ptr<const data::SampleSet> validation_set_;
   std::unique_ptr<models::StatisticsExchange> statistics_;

@@ -95,6 +95,16 @@ TEST(MemoryAccount, ARefusalSaysWhatWasAskedForWhatIsInUseAndTheCap) {
   }
 }
 
+TEST(MemoryAccount, WhatIsTakenAlreadyIsCountedWhateverTheCap) {
+  MemoryAccount account(1000);
+  account.note(Use::activations, 1500);
+  EXPECT_EQ(account.in_use(), 1500u);
+  EXPECT_EQ(account.peak_bytes(), 1500u);
+  EXPECT_THROW(account.add(Use::other, 1), OutOfMemory);
+  account.remove(Use::activations, 1500);
+  EXPECT_NO_THROW(account.add(Use::other, 1000));
+}
+
 TEST(MemoryAccount, ARequestOfAnySizeIsRefusedWithoutWrappingRound) {
   MemoryAccount account(1000);
   account.add(Use::parameters, 999);

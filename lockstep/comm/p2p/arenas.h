@@ -1,6 +1,7 @@
 // The arenas of a group: this rank's own, and the peers', mapped into this process by CUDA IPC.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,7 @@ class Arenas {
 
   // By rank, as this process sees it.
   std::byte* of(int rank) const { return mapped_[static_cast<std::size_t>(rank)]; }
+  std::size_t bytes() const { return own_.bytes(); }  // of this rank's own
   std::uint32_t most_blocks() const { return most_blocks_; }
 
   // Collective, when nothing of this rank's is on the device any more: unmaps the peers' arenas, and frees

@@ -24,6 +24,7 @@ class P2pCommunicator : public StreamCommunicator {
   ~P2pCommunicator() override;
 
   std::string_view link() const override { return "p2p"; }
+  std::uint64_t device_bytes() const override { return arenas_.bytes(); }
 
  protected:
   void issue(const Operation& operation, Flight& flight) override;

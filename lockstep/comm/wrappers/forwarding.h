@@ -21,6 +21,7 @@ class ForwardingCommunicator : public Communicator {
   }
   Queue& queue() override { return inner_->queue(); }
   Allocation allocate(std::size_t bytes) override { return inner_->allocate(bytes); }
+  std::uint64_t device_bytes() const override { return inner_->device_bytes(); }
   void copy(const Buffer& to, const Buffer& from) override { inner_->copy(to, from); }
   std::unique_ptr<Communicator> split(int colour, int key) override {
     return rewrap(inner_->split(colour, key));

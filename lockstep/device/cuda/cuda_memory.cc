@@ -6,6 +6,7 @@
 
 #include "lockstep/base/units.h"
 #include "lockstep/device/cuda/cuda_error.h"
+#include "lockstep/measure/memory_account.h"
 
 namespace lockstep::device::cuda {
 namespace {
@@ -23,13 +24,21 @@ std::string describe(MemoryKind kind, std::size_t bytes) {
                      free_memory_text());
 }
 
+// CUDA does not say what it had and what was in use: no figures.
+[[noreturn]] void refuse(cudaError_t result, const std::string& what) {
+  static_cast<void>(cudaGetLastError());  // must not surface in a later call
+  throw measure::OutOfMemory(0, 0, fmt::format("out of memory: {}: {}", what, cuda_text(result)));
+}
+
 }  // namespace
 
 Memory::Memory(MemoryKind kind, std::size_t bytes) : kind_(kind), bytes_(bytes) {
   if (bytes == 0) return;
   const cudaError_t result = kind == MemoryKind::pinned ? cudaHostAlloc(&data_, bytes, cudaHostAllocDefault)
                                                         : cudaMalloc(&data_, bytes);
-  if (result != cudaSuccess) check(result, describe(kind, bytes));
+  if (result == cudaSuccess) return;
+  if (result == cudaErrorMemoryAllocation) refuse(result, describe(kind, bytes));
+  check(result, describe(kind, bytes));
 }
 
 Memory::~Memory() {

@@ -14,7 +14,7 @@ enum class MemoryKind { device, pinned };
 class Memory {
  public:
   Memory() = default;
-  // Throws DeviceError that says how much was asked for and how much is free.
+  // Throws measure::OutOfMemory that says how much was asked for and how much is free.
   Memory(MemoryKind kind, std::size_t bytes);
   Memory(Memory&& other) noexcept { swap(other); }
   Memory& operator=(Memory&& other) noexcept {

@@ -13,6 +13,7 @@
 
 #include "lockstep/base/units.h"
 #include "lockstep/measure/torch/block_pool.h"
+#include "lockstep/measure/torch/device_blocks.h"
 #include "lockstep/measure/torch/out_of_memory.h"
 #include "lockstep/measure/torch/refusal.h"
 
@@ -46,9 +47,11 @@ class CountingAllocator final : public c10::Allocator {
       accounts_.push_back(std::move(account));
     return address;
   }
+  // Where blocks of a GPU are counted, a scope's account is the GPU's.
   MemoryAccount& current() const {
     MemoryAccount* const own = account_of_this_thread;
-    return own != nullptr ? *own : *default_account_.load(std::memory_order_acquire);
+    if (own != nullptr && !device_blocks_are_counted()) return *own;
+    return *default_account_.load(std::memory_order_acquire);
   }
   BlockPool& pool() { return pool_; }
 
@@ -124,9 +127,14 @@ AccountScope::~AccountScope() {
   account_of_this_thread = before_;
 }
 
+MemoryAccount* AccountScope::current() {
+  return account_of_this_thread;
+}
+
 void count_as(const at::Tensor& tensor, Use use) {
   if (!tensor.defined() || !tensor.has_storage()) return;
   const c10::DataPtr& data = tensor.storage().data_ptr();
+  if (tensor.is_cuda()) return count_device_block_as(reinterpret_cast<std::uintptr_t>(data.get()), use);
   if (data.get_deleter() != &release || data.get_context() == nullptr) return;
   Block* const block = Block::of(data.get_context());
   block->account->move(block->use, use, block->bytes);

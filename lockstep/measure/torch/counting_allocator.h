@@ -21,15 +21,17 @@ namespace lockstep::measure {
 // changes the account only.
 void install_counting_allocator(std::shared_ptr<MemoryAccount> account);
 
-// Until the scope ends, tensors that this thread allocates are counted in another account: a replica's. A
-// block is taken off the account it was counted in, whoever frees it; accounts are therefore never destroyed
-// once they were used here.
+// Until the scope ends, tensors that this thread allocates on the worker's device are counted in another
+// account: a replica's. A block is taken off the account it was counted in, whoever frees it; accounts are
+// therefore never destroyed once they were used here.
 class AccountScope {
  public:
   explicit AccountScope(std::shared_ptr<MemoryAccount> account);
   ~AccountScope();
   AccountScope(const AccountScope&) = delete;
   AccountScope& operator=(const AccountScope&) = delete;
+  // Null: no scope is open in this thread.
+  static MemoryAccount* current();
 
  private:
   MemoryAccount* before_;

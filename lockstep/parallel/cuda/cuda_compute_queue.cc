@@ -12,6 +12,7 @@
 #include "lockstep/device/cuda/cuda_stream.h"
 #include "lockstep/device/cuda/gpu_sensors.h"
 #include "lockstep/parallel/compute_queue.h"
+#include "lockstep/parallel/cuda/device_memory.h"
 #include "lockstep/parallel/cuda/ordered_communicator.h"
 #include "lockstep/parallel/cuda/torch_stream.h"
 
@@ -118,6 +119,10 @@ class CudaComputeQueue : public ComputeQueue {
     std::size_t free = 0, total = 0;
     device::cuda::check(cudaMemGetInfo(&free, &total), "asking how much memory the GPU has");
     limit_torch_memory(device_, std::min(1.0, static_cast<double>(bytes) / static_cast<double>(total)));
+  }
+
+  bool count_memory(std::shared_ptr<measure::MemoryAccount> account) override {
+    return count_torch_memory(std::move(account));
   }
 
  private:

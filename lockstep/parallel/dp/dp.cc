@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/measure/torch/device_blocks.h"
 #include "lockstep/models/loss.h"
 #include "lockstep/parallel/pass.h"
 
@@ -122,6 +123,7 @@ at::Tensor Dp::loss_gradient(Replica& replica, const at::Tensor& outputs, const 
     loss = models::loss_of(surroundings_.loss, leaf, part.targets, part.divisor);
   }
   const SpanScope span(replica.timer(), Span::backward);
+  const measure::BackwardScope lent;
   const base::TimePoint backward_began = base::now();
   torch::autograd::backward({loss}, {});
   result = {loss.detach(), outputs, backward_began};

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "lockstep/measure/torch/device_blocks.h"
+
 namespace lockstep::parallel {
 namespace {
 
@@ -100,6 +102,7 @@ at::Tensor Replica::forward(const at::Tensor& inputs, const models::PassKey& key
 void Replica::backward(const at::Tensor& output, const at::Tensor& output_gradient) {
   const PrimitiveClock::Scope time(clock_, Primitive::apply);
   const SpanScope span(timer(), Span::backward);
+  const measure::BackwardScope lent;
   runner_.backward(output, output_gradient);
   outfit_.compute->synchronise();
 }

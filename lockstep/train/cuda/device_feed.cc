@@ -59,18 +59,24 @@ class Room {
 // was freed on, which the stream of the copies knows nothing of.
 class Landing {
  public:
+  explicit Landing(measure::MemoryAccount& account) : account_(account) {}
   at::Tensor like(const at::Tensor& host, const at::Device& device) {
-    if (memory_.bytes() < host.nbytes())
+    if (memory_.bytes() < host.nbytes()) {
+      reserved_ = measure::Reservation(account_, measure::Use::other, host.nbytes());
       memory_ = device::cuda::Memory(device::cuda::MemoryKind::device, host.nbytes());
+    }
     return at::from_blob(memory_.data(), host.sizes(), host.options().pinned_memory(false).device(device));
   }
 
  private:
+  measure::MemoryAccount& account_;
+  measure::Reservation reserved_;
   device::cuda::Memory memory_;
 };
 
 // A batch on its way: what it comes from stays until it has arrived.
 struct Transfer {
+  explicit Transfer(measure::MemoryAccount& account) : inputs(account), targets(account), words(account) {}
   std::shared_ptr<data::BatchMemory> source;
   at::Tensor words_source;
   Landing inputs, targets, words;
@@ -91,9 +97,10 @@ at::Tensor words_of(const data::Batch& batch, const at::Tensor& labels, std::int
 
 class CudaFeed final : public DeviceFeed {
  public:
-  explicit CudaFeed(const Placement& placement)
+  CudaFeed(const Placement& placement, measure::MemoryAccount& account)
       : placement_(placement),
         copies_(Stream::make()),
+        transfers_{Transfer(account), Transfer(account)},
         inputs_(placement.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous) {}
 
   DeviceBatch take(const data::Batch& batch, std::int64_t step) override {
@@ -151,8 +158,8 @@ class CudaFeed final : public DeviceFeed {
 
 }  // namespace
 
-std::unique_ptr<DeviceFeed> device_feed(const Placement& placement) {
-  return std::make_unique<CudaFeed>(placement);
+std::unique_ptr<DeviceFeed> device_feed(const Placement& placement, measure::MemoryAccount& memory) {
+  return std::make_unique<CudaFeed>(placement, memory);
 }
 
 }  // namespace lockstep::train

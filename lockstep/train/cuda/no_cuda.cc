@@ -19,7 +19,7 @@ void run_on_device(const DeviceList&, const kernels::AdamFactors&) {
   refuse();
 }
 
-std::unique_ptr<DeviceFeed> device_feed(const Placement&) {
+std::unique_ptr<DeviceFeed> device_feed(const Placement&, measure::MemoryAccount&) {
   refuse();
 }
 

@@ -56,6 +56,12 @@ comm::Identity identity_or_alone() {
       "lockstep-worker train is one rank: RANK and WORLD_SIZE must say which. Use `lockstep train`.");
 }
 
+// The worker's account is of the device that it computes on, and the cap is that device's.
+std::shared_ptr<measure::MemoryAccount> account_of_the_host(
+    const record::RunSpec& spec, const std::shared_ptr<measure::MemoryAccount>& worker) {
+  return spec.device == "cuda" ? std::make_shared<measure::MemoryAccount>() : worker;
+}
+
 Ending run_rank(comm::Session& session, const record::RunSpec& spec,
                 const std::optional<std::string>& directory) {
   const RunPlace place = meet(session, spec, directory);
@@ -63,8 +69,8 @@ Ending run_rank(comm::Session& session, const record::RunSpec& spec,
                   place.clock);
   const auto memory = std::make_shared<measure::MemoryAccount>(
       spec.device_memory ? std::optional(spec.device_memory->count) : std::nullopt);
-  measure::install_counting_allocator(memory);
-  return report_failures(events, spec, [&] { return TrainingRun(place, session, events, *memory).run(); });
+  measure::install_counting_allocator(account_of_the_host(spec, memory));
+  return report_failures(events, spec, [&] { return TrainingRun(place, session, events, memory).run(); });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <torch/script.h>
 
 #include "lockstep/measure/torch/counting_allocator.h"
+#include "lockstep/measure/torch/device_blocks.h"
 
 namespace lockstep::measure {
 namespace {
@@ -86,6 +87,21 @@ TEST_F(OutOfMemoryTest, AGpusErrorBecomesOurs) {
   const OutOfMemory error = out_of_memory_in(
       [] { TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate 2 GiB"); });
   EXPECT_THAT(error.what(), HasSubstr("Tried to allocate 2 GiB"));
+}
+
+TEST_F(OutOfMemoryTest, AGpusErrorTellsWhatWasInUseWhereThatWasCounted) {
+  count_device_blocks(account_);
+  account_->note(Use::activations, 3u << 20);
+  const OutOfMemory error =
+      out_of_memory_in([] { TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory."); });
+  count_device_blocks(nullptr);
+  EXPECT_THAT(error.what(), HasSubstr("At most 3.00 MiB were in use by this worker (activations 3.00 MiB)"));
+}
+
+TEST_F(OutOfMemoryTest, ALibraryThatHasNoRoomOnTheGpuIsOutOfMemoryToo) {
+  for (const std::string text : {"CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+                                 "cuDNN error: CUDNN_STATUS_ALLOC_FAILED", "CUDA error: out of memory"})
+    EXPECT_THAT(out_of_memory_in([&] { TORCH_CHECK(false, text); }).what(), HasSubstr(text));
 }
 
 TEST_F(OutOfMemoryTest, AFailedAllocationOfTheProgramsOwnBecomesOurs) {

@@ -31,6 +31,8 @@ class StartedTraining {
   // As its first lines on standard error say; empty while they don't.
   std::filesystem::path directory() const;
   std::string error() const { return program_->error(); }
+  // Where its processes live.
+  const Habitat& habitat() const { return habitat_; }
 
  private:
   int count_of_events(const std::string& name) const;

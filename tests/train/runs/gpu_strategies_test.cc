@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/train/runs/train_run.h"
+#include "tests/train/runs/gpu_runs.h"
 
 namespace lockstep::testing {
 namespace {
@@ -10,7 +10,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-constexpr int kMissing = 4;  // exit code: a device or backend that is not here
 constexpr int kSeconds = 300;
 
 const std::string kLenet = "--model lenet5 --data digits --train-samples 240 --augment crop ";
@@ -19,14 +18,8 @@ const std::string kResnet =
     "--model resnet18-cifar --model-options width=8 --data digits --train-samples 240 --image-size 16 "
     "--buffers sync ";
 
-class StrategiesOnGpu : public ::testing::Test {
+class GpuStrategies : public GpuRuns {
  protected:
-  void SetUp() override {
-    const TrainRun tried = store_.train(kLenet + "--steps 1 --validate-every 0 --device cuda", kSeconds);
-    if (tried.exit_code == kMissing) GTEST_SKIP() << tried.err;
-    ASSERT_EQ(tried.exit_code, 0) << tried.err;
-  }
-
   TrainRun train(const std::string& model, const std::string& more) const {
     return store_.train(model +
                             "--precision f64 --global-batch 24 --steps 20 --learning-rate 0.02 "
@@ -42,30 +35,27 @@ class StrategiesOnGpu : public ::testing::Test {
   void expect_curve(const std::vector<double>& curve, const std::string& model,
                     const std::string& flags) const {
     const TrainRun run = train(model, "--device cuda " + flags);
-    if (run.exit_code == kMissing) return;  // a backend that this machine has not
     ASSERT_EQ(run.exit_code, 0) << flags << ": " << run.err;
     EXPECT_LE(largest_difference(curve, run.losses()), 1e-9) << flags;
   }
-  TrainStore store_;
 };
 
-TEST_F(StrategiesOnGpu, HorovodFollowsTheLossCurveOfCores) {
+TEST_F(GpuStrategies, HorovodFollowsTheLossCurveOfCoresWithAnyOfItsSwitches) {
   const std::vector<double> curve = on_cores(kLenet);
-  for (const std::string backend : {"shm", "p2p", "nccl"}) {
-    for (const std::string more : {"", "--overlap on --fusion-bytes 2K", "--overlap off",
-                                   "--overlap on --cache-capacity 3 --accumulate 3"})
-      expect_curve(curve, kLenet,
-                   "--strategy horovod --check-every 1 --workers 2 --backend " + backend + " " + more);
-  }
+  const std::string horovod = "--strategy horovod --check-every 1 --workers 2 --backend ";
+  for (const std::string flags :
+       {"shm --overlap on --fusion-bytes 2K", "p2p --overlap off", "nccl --overlap on --fusion-bytes 2K",
+        "p2p --overlap on --cache-capacity 3 --accumulate 3"})
+    expect_curve(curve, kLenet, horovod + flags);
 }
 
-TEST_F(StrategiesOnGpu, HorovodFollowsItWithSynchronisedBatchNormsToo) {
+TEST_F(GpuStrategies, HorovodFollowsItWithSynchronisedBatchNormsToo) {
   const std::vector<double> curve = on_cores(kResnet);
   for (const std::string backend : {"shm", "p2p"})
     expect_curve(curve, kResnet, "--strategy horovod --workers 2 --overlap on --backend " + backend);
 }
 
-TEST_F(StrategiesOnGpu, HorovodRoundsWhatItSends) {
+TEST_F(GpuStrategies, HorovodRoundsWhatItSends) {
   const std::string flags = kLenet +
                             "--steps 20 --global-batch 24 --validate-every 0 --strategy horovod --workers 2 "
                             "--device cuda --backend shm --precision f32 ";
@@ -76,21 +66,17 @@ TEST_F(StrategiesOnGpu, HorovodRoundsWhatItSends) {
   EXPECT_LE(largest_difference(whole.losses(), half.losses()), 2e-3);
 }
 
-TEST_F(StrategiesOnGpu, DpFollowsTheLossCurveOfCoresWithAnyOfItsSwitches) {
+TEST_F(GpuStrategies, DpFollowsTheLossCurveOfCoresWithAnyOfItsSwitches) {
   const std::string switches =
       "--coalesced-broadcast --coalesced-reduction --threaded-scatter --keep-originals --piece-bytes 64K ";
-  for (const std::string& model : {kLenet, kDropout, kResnet}) {
-    const std::vector<double> curve = on_cores(model);
-    for (const std::string workers : {"1", "2", "3"}) {
-      expect_curve(curve, model, "--strategy dp --workers " + workers);
-      expect_curve(curve, model, "--strategy dp " + switches + "--workers " + workers);
-    }
-    if (model != kResnet)  // the norms of a part are not those of the batch
-      expect_curve(curve, model, "--strategy dp --workers 2 --accumulate 3");
-  }
+  const std::vector<double> lenet = on_cores(kLenet);
+  for (const std::string flags : {"--workers 1", "--workers 3", "--workers 2 --accumulate 3"})
+    expect_curve(lenet, kLenet, "--strategy dp " + flags);
+  expect_curve(on_cores(kDropout), kDropout, "--strategy dp --workers 2 " + switches);
+  expect_curve(on_cores(kResnet), kResnet, "--strategy dp --workers 3 " + switches);
 }
 
-TEST_F(StrategiesOnGpu, DpReportsEveryReplicaAndThatTheyAreNotSlices) {
+TEST_F(GpuStrategies, DpReportsEveryReplicaAndThatTheyAreNotSlices) {
   const TrainRun run =
       store_.train(kLenet + "--steps 40 --global-batch 48 --strategy dp --workers 3 --device cuda", kSeconds);
   ASSERT_EQ(run.exit_code, 0) << run.err;
