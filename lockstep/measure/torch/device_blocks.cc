@@ -18,7 +18,7 @@ namespace {
 // has none.
 constexpr c10::DebugInfoKind kCarried = c10::DebugInfoKind::PRODUCER_INFO;
 
-struct Lent : c10::DebugInfoBase {
+struct Lent final : c10::DebugInfoBase {
   Lent(MemoryAccount* lender, Use lent_use) : account(lender), use(lent_use) {}
   MemoryAccount* account;
   Use use;
