@@ -86,6 +86,22 @@ TEST(Failures, OfSomeRepeatsAreRemarked) {
               HasSubstr("1 more run did not finish (failed)"));
 }
 
+TEST(Failures, OfSeveralKindsAreAllToldWhateverTheOrder) {
+  record::RunRecord lost = failed({}, "rank 1 was killed by SIGKILL. Look at its log.");
+  record::RunRecord stopped = failed({.repeat = 2}, "interrupted after step 94; a checkpoint is in DIR.");
+  stopped.status = stopped.failure->kind = "interrupted";
+  for (const auto& records : {std::vector{lost, stopped}, std::vector{stopped, lost}}) {
+    const Report report = report_of(records);
+    EXPECT_THAT(text_of_finding(report, "failed"),
+                HasSubstr("(peer lost: rank 1 was killed by SIGKILL; interrupted after step 94"));
+    const Table& summary = report.tables.front();
+    EXPECT_EQ(summary.rows.front().at(summary.rows.front().size() - 10).text, "1 failed, 1 interrupted");
+    EXPECT_THAT(summary.rows.front().back().text,
+                HasSubstr("rank 1 was killed by SIGKILL; interrupted after step 94"));
+    EXPECT_THAT(base::split(summary.note, '\n'), SizeIs(3));
+  }
+}
+
 TEST(Charts, OfFiguresByAxisOnlyAFewAreDrawnWhereNobodyAskedForThem) {
   const Grid grid = make_grid(nullptr, {}, rich_records(false));
   EXPECT_THAT(make_charts("axes", {grid}), SizeIs(4));

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "lockstep/base/text.h"
 #include "lockstep/lab/run_figures.h"
 #include "lockstep/lab/study_cells.h"
 #include "lockstep/report/model/grid_axes.h"
@@ -97,6 +98,15 @@ void fill(Grid& grid, const MachineNames& machines, std::vector<RunRecord> recor
   }
 }
 
+// Whoever names the runs may do so in any order.
+void sort_others(GridCell& cell) {
+  const auto place = [](const RunRecord& run) {
+    return std::pair(run.status == "out_of_memory" ? 0 : run.status == "interrupted" ? 2 : 1, run.id);
+  };
+  std::stable_sort(cell.others.begin(), cell.others.end(),
+                   [&](const RunRecord& one, const RunRecord& other) { return place(one) < place(other); });
+}
+
 std::vector<AxisPoint> point_of(const RunRecord& record, const std::vector<std::string>& fields,
                                 const MachineNames& machines) {
   std::vector<AxisPoint> point;
@@ -182,6 +192,32 @@ std::string GridCell::status() const {
   return run == nullptr ? "not run" : run->status;
 }
 
+std::string GridCell::outcome() const {
+  return runs.empty() && others_text().find(',') != std::string::npos ? others_text() : status();
+}
+
+std::string GridCell::others_text() const {
+  std::vector<std::pair<std::string, int>> counts;
+  for (const RunRecord& run : others) {
+    if (counts.empty() || counts.back().first != run.status) counts.emplace_back(run.status, 0);
+    ++counts.back().second;
+  }
+  std::vector<std::string> parts;
+  for (const auto& [status, count] : counts)
+    parts.push_back(counts.size() == 1 ? status : fmt::format("{} {}", count, status));
+  std::string text = base::join(parts, ", ");
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::vector<const RunRecord*> GridCell::failures() const {
+  std::set<std::string> kinds;
+  std::vector<const RunRecord*> first;
+  for (const RunRecord& run : others)
+    if (kinds.insert(run.failure ? run.failure->kind : run.status).second) first.push_back(&run);
+  return first;
+}
+
 const GridAxis* Grid::find_axis(std::string_view name) const {
   for (const GridAxis& axis : axes)
     if (axis.name == name) return &axis;
@@ -200,6 +236,7 @@ Grid make_grid(const lab::Study* study, const std::vector<CellNote>& notes, std:
   grid.axes = axes_of(grid.cells, study != nullptr);
   if (study == nullptr) sort_cells(grid);
   for (GridCell& cell : grid.cells) {
+    sort_others(cell);
     cell.label = label_without(grid, cell, {});
     for (const CellNote& note : notes)
       if (note.cell == cell.name) cell.remark = note.remark;

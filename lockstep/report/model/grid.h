@@ -20,7 +20,7 @@ struct GridCell {
   std::string label;                      // "ddp, 2 workers, batch 32": the axes on which the cells differ
   std::vector<lab::AxisPoint> point;      // in the order of the axes
   std::vector<record::RunRecord> runs;    // that finished
-  std::vector<record::RunRecord> others;  // that failed, ran out of memory or were interrupted
+  std::vector<record::RunRecord> others;  // that ran out of memory, failed or were interrupted: in this order
   bool oversubscribed = false;            // more workers, or threads, than cores
   std::string remark;                     // see CellNote
 
@@ -32,6 +32,12 @@ struct GridCell {
   const record::RunRecord* any() const;  // a finished run, else another, else null
   // "finished", "out_of_memory", ...; "not run".
   std::string status() const;
+  // The same where all unfinished runs ended alike, else how many ended how: "1 failed, 1 interrupted".
+  std::string outcome() const;
+  // "failed"; "1 failed, 1 interrupted".
+  std::string others_text() const;
+  // Of the runs that did not finish the first of each kind of failure.
+  std::vector<const record::RunRecord*> failures() const;
 };
 
 struct GridAxis {

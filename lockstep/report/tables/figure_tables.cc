@@ -47,37 +47,40 @@ std::string without_absurd_interval(const std::string& text) {
 }
 
 // A failure in a few words; the whole message stands below the table.
-std::string short_failure(const GridCell& cell) {
+std::string short_failure(const GridCell& cell, const record::RunRecord& run) {
   const auto needed = needed_bytes(cell), cap = cap_of_failure(cell);
-  if (needed && cap)
+  if (run.status == "out_of_memory" && needed && cap)
     return fmt::format("out of memory: a step needs about {}, the cap is {}", with_unit(*needed, "B"),
                        with_unit(*cap, "B"));
-  return first_sentence(cell.any()->failure->message);
+  return first_sentence(run.failure->message);
 }
 
-bool has_failed(const GridCell& cell) {
-  return cell.runs.empty() && cell.any() != nullptr && cell.any()->failure.has_value();
+// The failures of a cell of which no run finished, as far as they are known.
+std::vector<const record::RunRecord*> told_failures(const GridCell& cell) {
+  if (!cell.runs.empty()) return {};
+  std::vector<const record::RunRecord*> runs = cell.failures();
+  std::erase_if(runs, [](const record::RunRecord* run) { return !run->failure; });
+  return runs;
 }
 
 // Runs of a cell that did not finish beside others that did.
 std::string other_runs(const GridCell& cell) {
   if (cell.runs.empty() || cell.others.empty()) return "";
-  std::string status = cell.others.front().status;
-  std::replace(status.begin(), status.end(), '_', ' ');
   return fmt::format("{} more run{} did not finish ({})", cell.others.size(),
-                     cell.others.size() == 1 ? "" : "s", status);
+                     cell.others.size() == 1 ? "" : "s", cell.others_text());
 }
 
 std::string remark_of(const GridCell& cell) {
   std::vector<std::string> parts;
-  if (has_failed(cell)) parts.push_back(short_failure(cell));
+  const auto failures = told_failures(cell);
+  for (const record::RunRecord* run : failures) parts.push_back(short_failure(cell, *run));
   for (const std::string& text : {other_runs(cell), stopped_text(cell)})
     if (!text.empty()) parts.push_back(text);
   if (cell.oversubscribed) parts.emplace_back("oversubscribed");
   // The note of a cell may join several reasons, and repeat one.
   for (const std::string& reason : reasons_of(cell.remark)) {
     const std::string text = without_absurd_interval(reason);
-    if (has_failed(cell) && text.starts_with("out of memory")) continue;  // said already
+    if (!failures.empty() && text.starts_with("out of memory")) continue;  // said already
     if (std::find(parts.begin(), parts.end(), text) == parts.end()) parts.push_back(text);
   }
   return base::join(parts, "; ");
@@ -87,12 +90,13 @@ std::string remark_of(const GridCell& cell) {
 std::string failure_notes(const Grid& grid) {
   std::string notes;
   std::set<std::string> told;
-  for (const GridCell& cell : grid.cells) {
-    if (!has_failed(cell) || !told.insert(cell.any()->failure->message).second) continue;
-    std::string message = cell.any()->failure->message;
-    std::replace(message.begin(), message.end(), '\n', ' ');
-    notes += fmt::format("\n{}: {}", cell.label, message);
-  }
+  for (const GridCell& cell : grid.cells)
+    for (const record::RunRecord* run : told_failures(cell)) {
+      std::string message = run->failure->message;
+      if (!told.insert(message).second) continue;
+      std::replace(message.begin(), message.end(), '\n', ' ');
+      notes += fmt::format("\n{}: {}", cell.label, message);
+    }
   return notes;
 }
 
@@ -111,7 +115,7 @@ Table summary_table(const Subject& subject) {
   table.columns.push_back({"remark", "remark"});
   for (const GridCell& cell : subject.grid.cells) {
     std::vector<TableValue> row = point_values(subject.grid, cell);
-    row.push_back(word(cell.status()));
+    row.push_back(word(cell.outcome()));
     row.push_back(count(static_cast<double>(cell.runs.size() + cell.others.size())));
     for (const FigureColumn& column : figures) row.push_back(value(figure(cell, column.figure)));
     row.push_back(word(remark_of(cell)));

@@ -31,15 +31,19 @@ std::string reason_of(const record::RunRecord& run) {
 }
 
 Sentence failure_sentence(const GridCell& cell) {
-  const record::RunRecord& run = cell.others.front();
-  std::vector<Evidence> rests = {{"status", cell.label, run.status}};
-  if (run.failure) rests.push_back({"failure.message", cell.label, run.failure->message});
-  return {"failed", fmt::format("With {} no run finished ({}).", cell.label, reason_of(run)), rests};
+  std::vector<Evidence> rests = {{"status", cell.label, cell.outcome()}};
+  std::vector<std::string> reasons;
+  for (const record::RunRecord* run : cell.failures()) {
+    reasons.push_back(reason_of(*run));
+    if (run->failure) rests.push_back({"failure.message", cell.label, run->failure->message});
+  }
+  return {"failed", fmt::format("With {} no run finished ({}).", cell.label, base::join(reasons, "; ")),
+          rests};
 }
 
 Sentence more_failures(const std::vector<const GridCell*>& cells) {
   std::vector<Evidence> rests;
-  for (const GridCell* cell : cells) rests.push_back({"status", cell->label, cell->status()});
+  for (const GridCell* cell : cells) rests.push_back({"status", cell->label, cell->outcome()});
   return {"failed-more",
           fmt::format("In {} no run finished either; the table of every cell says why.",
                       base::counted(cells.size(), "more cell")),
@@ -68,9 +72,9 @@ Sentence no_figures_sentence(const Grid& grid) {
   std::vector<std::string> texts;
   for (const GridCell& cell : grid.cells) {
     if (!has_no_figures(cell)) continue;
-    sentence.rests_on.push_back({"status", cell.label, cell.status()});
+    sentence.rests_on.push_back({"status", cell.label, cell.outcome()});
     if (texts.size() < kMostFailures)
-      texts.push_back(fmt::format("{} ({})", cell.label, spaced(cell.status())));
+      texts.push_back(fmt::format("{} ({})", cell.label, spaced(cell.outcome())));
   }
   const std::size_t more = sentence.rests_on.size() - texts.size();
   sentence.text =
