@@ -81,10 +81,22 @@ std::optional<double> launch_seconds(const RunContext& context, std::span<const 
   return std::nullopt;
 }
 
+// Of a run that did not come to its end: it had loaded when it started to train, and trained in its steps.
+void add_seconds_so_far(RunRecord& record, std::span<const Event> events) {
+  for (const Event& event : events) {
+    if (event.rank != 0) continue;
+    if (std::holds_alternative<StartedEvent>(event.body)) record.wall_seconds.load = event.time;
+    if (const auto* step = std::get_if<StepEvent>(&event.body))
+      record.wall_seconds.train = record.wall_seconds.train.value_or(0) + step->seconds;
+  }
+}
+
 void add_outcome(RunRecord& record, const RunContext& context, std::span<const Event> events) {
   if (const auto finished = bodies_of<FinishedEvent>(events, 0); !finished.empty()) {
     record.wall_seconds = finished.back()->wall_seconds;
     record.target = finished.back()->target;
+  } else {
+    add_seconds_so_far(record, events);
   }
   if (const auto launch = launch_seconds(context, events)) record.wall_seconds.launch = launch;
   if (context.total_seconds) record.wall_seconds.total = context.total_seconds;

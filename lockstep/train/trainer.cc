@@ -91,10 +91,8 @@ Ending Trainer::run() {
     ended = interrupted || wish == Wish::stop;
   }
   take_loss();
-  if (!interrupted) {
-    parts_.strategy.end();
-    write_unfinished_epoch();
-  }
+  if (!interrupted) parts_.strategy.end();
+  write_unfinished_epoch();
   reporter_.splits(parts_.timer.take(true));
   if (parts_.replicas != nullptr) parts_.replicas->end_steps();
   return interrupted ? Ending::interrupted : Ending::finished;
@@ -243,6 +241,7 @@ void Trainer::end_epoch() {
     all.validation = sum_over_ranks(parts_.communicator, *validation);
   }
   write_epoch(epochs_done, validation, before_averaging);
+  parts_.report_totals();
   if (target_.reached(all, epochs_done, progress_.train_seconds)) target_reached_ = true;
   progress_.epoch_so_far = {};
   tally_.restart({});
@@ -293,7 +292,7 @@ void Trainer::write_epoch(std::int64_t epochs_done, const std::optional<Metrics>
   parts_.events.write(event);
 }
 
-// A run that a limit ends inside an epoch still says what it has learnt.
+// A run that a limit or a signal ends inside an epoch still says what it has learnt.
 void Trainer::write_unfinished_epoch() {
   if (epoch_ended_ || progress_.steps_done == began_with_) return;
   keep_tally();

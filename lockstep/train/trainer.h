@@ -1,6 +1,7 @@
 // The training loop of one rank.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "lockstep/data/loader.h"
@@ -41,7 +42,8 @@ struct TrainerParts {
   Checkpointer& checkpointer;
   Agreement& agreement;
   const Disturbances& disturbances;
-  Replicas* replicas = nullptr;  // dp; they are reported with the steps
+  Replicas* replicas = nullptr;                 // dp; they are reported with the steps
+  std::function<void()> report_totals = [] {};  // after each epoch: a run that dies keeps what it had
 };
 
 enum class Ending { finished, interrupted };

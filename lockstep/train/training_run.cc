@@ -249,10 +249,11 @@ Ending TrainingRun::train() {
   const Progress from = checkpointer.restore().value_or(Progress{});
   warn_if_nothing_is_left(from);
   Agreement agreement(std::move(agreement_channel_), agreement_options(spec_, from.train_seconds));
-  Trainer trainer({spec_, network_->model, network_->loss, *strategy_, *optimizer_, schedule, *train_data,
-                   validation_data.get(), inputs, communicator_.get(), *compute_, *timer_, session_.ledger(),
-                   events_, checkpointer, agreement, place_.disturbances, replicas_.get()},
-                  from);
+  Trainer trainer(
+      {spec_, network_->model, network_->loss, *strategy_, *optimizer_, schedule, *train_data,
+       validation_data.get(), inputs, communicator_.get(), *compute_, *timer_, session_.ledger(), events_,
+       checkpointer, agreement, place_.disturbances, replicas_.get(), [this] { report_so_far(); }},
+      from);
   utilisation_.start();
   const Ending ending = run_to_the_end(trainer);
   utilisation_.stop();
@@ -322,10 +323,22 @@ void TrainingRun::report_totals() {
   std::optional<TracePlace> trace;
   if (trace_ != nullptr) trace = TracePlace{*spec_.trace, place_.directory};
   if (replicas_ != nullptr) replicas_->report_totals(trace);
+  events_.write(own_ledger());
+  if (trace) write_run_trace(*trace_, *trace, group, communicator_.get(), events_);
+}
+
+// Totals since the start, while training goes on: the last ones count.
+void TrainingRun::report_so_far() {
+  report_memory();
+  if (replicas_ != nullptr) replicas_->report_totals(std::nullopt);
+  events_.write(own_ledger());
+}
+
+record::LedgerEvent TrainingRun::own_ledger() const {
+  const comm::Group group = reporting_group();
   record::LedgerEvent ledger = ledger_event(session_.ledger(), group.rank, group.world);
   ledger.control = strategy_->control();
-  events_.write(ledger);
-  if (trace) write_run_trace(*trace_, *trace, group, communicator_.get(), events_);
+  return ledger;
 }
 
 // The design's bound on what no span explains; small models have less to divide it by.

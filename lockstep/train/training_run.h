@@ -54,6 +54,8 @@ class TrainingRun {
   void end(const record::EventBody& last);
   comm::Group reporting_group() const;
   void report_totals();
+  void report_so_far();
+  record::LedgerEvent own_ledger() const;
   void report_memory();
   bool counts_memory(const std::shared_ptr<measure::MemoryAccount>& memory) const;
   void report_utilisation();

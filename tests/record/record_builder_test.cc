@@ -167,6 +167,14 @@ TEST_F(RecordBuilder, calls_a_run_finished_only_when_every_rank_said_so) {
   EXPECT_EQ(build().wall_seconds.train, 2.0);
 }
 
+TEST_F(RecordBuilder, adds_up_what_a_run_that_died_had_trained) {
+  events.front().time = 0.25;  // when rank 0 started
+  const RunRecord record = build();
+  EXPECT_EQ(record.wall_seconds.load, 0.25);
+  EXPECT_DOUBLE_EQ(*record.wall_seconds.train, 10.6);
+  EXPECT_FALSE(record.wall_seconds.validate);
+}
+
 TEST_F(RecordBuilder, launch_is_from_the_command_to_the_common_beginning_of_the_ranks) {
   EXPECT_EQ(build().wall_seconds.launch, 1.5);
   context.commanded_at = 1767323045;  // a clock that was set meanwhile

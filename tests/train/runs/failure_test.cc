@@ -90,6 +90,19 @@ TEST_P(FailureOver, AKilledRankEndsTheRunWithinTwoSecondsAndIsNamed) {
   }
 }
 
+// 400 samples in batches of twice 32 are 7 steps an epoch.
+TEST_F(Failure, AKilledRunKeepsWhatItsEpochsMovedAndTook) {
+  StartedTraining training(store_, kSmall + std::string("--epochs 100 --batch-size 32"), kSlowly);
+  ASSERT_TRUE(training.await_steps(17)) << training.error();
+  training.signal_rank(1, SIGKILL);
+  const TrainRun run = training.wait(2s);
+  expect_one_error(run, 1, "failed");
+  EXPECT_FALSE(run.record.at("ledger").empty());
+  EXPECT_GT(run.record.at("memory").at("peak_bytes"), 0);
+  EXPECT_GT(run.record.at("wall_seconds").at("load"), 0.0);
+  EXPECT_GT(run.record.at("wall_seconds").at("train"), 0.0);
+}
+
 TEST_P(FailureOver, AStoppedRankEndsTheRunAtTheTimeoutAndIsNamed) {
   StartedTraining training(store_, kSmall + ("--epochs 100 --timeout 1s --backend " + GetParam()), kSlowly);
   ASSERT_TRUE(training.await_steps(5)) << training.error();

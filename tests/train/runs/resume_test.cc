@@ -130,6 +130,7 @@ TEST_F(Resume, AfterSigtermGoesOnFromTheCheckpointThatWasWrittenThen) {
   const TrainRun interrupted = training.wait(10s);
   EXPECT_EQ(interrupted.exit_code, 128 + SIGTERM) << interrupted.err;
   EXPECT_EQ(interrupted.record.at("status"), "interrupted");
+  EXPECT_GT(interrupted.record.at("wall_seconds").at("train"), 0.0);
   EXPECT_THAT(interrupted.record.at("failure").at("message").get<std::string>(),
               ::testing::EndsWith("the same command with --resume " + interrupted.directory.string()));
   const TrainRun resumed =
