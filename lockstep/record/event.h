@@ -94,6 +94,7 @@ struct EpochEvent {
   std::optional<double> val_accuracy;
   std::optional<double> val_psnr;
   std::optional<QualityFigures> before_averaging;  // of this rank's own model, on the same samples
+  std::optional<QualityFigures> all_ranks;         // over all ranks' samples, for whoever watches one rank
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -109,6 +110,7 @@ struct EpochEvent {
     archive("val_accuracy", self.val_accuracy);
     archive("val_psnr", self.val_psnr);
     archive("before_averaging", self.before_averaging);
+    archive("all_ranks", self.all_ranks);
   }
   bool operator==(const EpochEvent&) const = default;
 };

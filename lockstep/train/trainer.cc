@@ -50,6 +50,10 @@ models::PassKey pass_key(const record::RunSpec& spec, std::int64_t step, const D
   return key;
 }
 
+record::QualityFigures quality_of(const Metrics& metrics) {
+  return {metrics.loss(), metrics.accuracy(), metrics.psnr()};
+}
+
 // A worker that is made to sleep sleeps in the host's part of every step: there has to be one.
 record::RunSpec repeatable(const TrainerParts& parts) {
   record::RunSpec spec = parts.spec;
@@ -240,7 +244,7 @@ void Trainer::end_epoch() {
     validation = validate();
     all.validation = sum_over_ranks(parts_.communicator, *validation);
   }
-  write_epoch(epochs_done, validation, before_averaging);
+  write_epoch(epochs_done, validation, before_averaging, all);
   parts_.report_totals();
   if (target_.reached(all, epochs_done, progress_.train_seconds)) target_reached_ = true;
   progress_.epoch_so_far = {};
@@ -278,7 +282,7 @@ record::EpochEvent Trainer::epoch_event(std::int64_t epoch) const {
 }
 
 void Trainer::write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation,
-                          const std::optional<Metrics>& before_averaging) {
+                          const std::optional<Metrics>& before_averaging, const EpochMetrics& all) {
   record::EpochEvent event = epoch_event(epochs_done);
   if (validation) {
     event.val_samples = validation->samples;
@@ -286,9 +290,8 @@ void Trainer::write_epoch(std::int64_t epochs_done, const std::optional<Metrics>
     event.val_accuracy = validation->accuracy();
     event.val_psnr = validation->psnr();
   }
-  if (before_averaging)
-    event.before_averaging = record::QualityFigures{before_averaging->loss(), before_averaging->accuracy(),
-                                                    before_averaging->psnr()};
+  if (before_averaging) event.before_averaging = quality_of(*before_averaging);
+  if (all.validation && parts_.communicator != nullptr) event.all_ranks = quality_of(*all.validation);
   parts_.events.write(event);
 }
 

@@ -78,7 +78,7 @@ class Trainer {
   record::EpochEvent epoch_event(std::int64_t epoch) const;
   void write_unfinished_epoch();
   void write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation,
-                   const std::optional<Metrics>& before_averaging);
+                   const std::optional<Metrics>& before_averaging, const EpochMetrics& all);
   void save_checkpoint();
 
   TrainerParts parts_;

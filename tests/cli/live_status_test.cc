@@ -45,9 +45,20 @@ TEST(LiveStatus, the_first_epoch_tells_how_long_one_is) {
   epoch.epoch = 1;
   epoch.val_accuracy = 0.9;
   status.take({0, 2, epoch});
-  EXPECT_THAT(status.text(), AllOf(HasSubstr("epoch 1/3  step 5/15"), HasSubstr("val 90.0 %")));
+  EXPECT_THAT(status.text(), AllOf(HasSubstr("epoch 1/3  step 5/15"), HasSubstr("val of rank 0 90.0 %")));
   status.take(step_at(3, 5));
   EXPECT_THAT(status.text(), HasSubstr("epoch 2/3  step 6/15"));
+}
+
+TEST(LiveStatus, gives_the_quality_over_all_ranks_where_it_is_known) {
+  LiveStatus status(spec_of(3), 1000);
+  status.take(step_at(1, 9));
+  record::EpochEvent epoch;
+  epoch.epoch = 1;
+  epoch.val_accuracy = 0.9;
+  epoch.all_ranks = record::QualityFigures{0.4, 0.85, {}};
+  status.take({0, 2, epoch});
+  EXPECT_THAT(status.text(), HasSubstr("  val 85.0 %"));
 }
 
 TEST(LiveStatus, a_limit_of_steps_or_of_time_shortens_the_way) {

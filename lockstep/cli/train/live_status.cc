@@ -17,7 +17,10 @@ std::string of_total(std::int64_t done, std::optional<std::int64_t> total) {
 }  // namespace
 
 LiveStatus::LiveStatus(const record::RunSpec& spec, std::optional<std::int64_t> samples_per_epoch)
-    : global_batch_(record::batch_sizes(spec).global), epochs_(spec.epochs), steps_(spec.steps) {
+    : global_batch_(record::batch_sizes(spec).global),
+      several_(record::processes_of(spec) > 1),
+      epochs_(spec.epochs),
+      steps_(spec.steps) {
   if (spec.max_time) max_seconds_ = spec.max_time->count;
   if (samples_per_epoch) steps_per_epoch_ = (*samples_per_epoch + global_batch_ - 1) / global_batch_;
 }
@@ -48,8 +51,8 @@ void LiveStatus::take_step(double time, const record::StepEvent& step) {
 void LiveStatus::take_epoch(const record::EpochEvent& epoch) {
   epochs_done_ = epoch.epoch;
   in_epoch_ = false;
-  val_loss_ = epoch.val_loss;
-  val_accuracy_ = epoch.val_accuracy;
+  quality_ = epoch.all_ranks.value_or(record::QualityFigures{epoch.val_loss, epoch.val_accuracy, {}});
+  of_one_rank_ = several_ && !epoch.all_ranks;
   if (last_ && epoch.epoch == 1 && first_step_ == 0) steps_per_epoch_ = last_->step + 1;
 }
 
@@ -79,10 +82,11 @@ std::int64_t LiveStatus::epoch() const {
 std::string LiveStatus::quality_text() const {
   std::string text;
   if (last_->loss) text += fmt::format("  loss {:.4g}", *last_->loss);
-  if (val_accuracy_)
-    text += fmt::format("  val {:.1f} %", 100 * *val_accuracy_);
-  else if (val_loss_)
-    text += fmt::format("  val loss {:.4g}", *val_loss_);
+  const char* whose = of_one_rank_ ? " of rank 0" : "";
+  if (quality_.val_accuracy)
+    text += fmt::format("  val{} {:.1f} %", whose, 100 * *quality_.val_accuracy);
+  else if (quality_.val_loss)
+    text += fmt::format("  val loss{} {:.4g}", whose, *quality_.val_loss);
   return text;
 }
 

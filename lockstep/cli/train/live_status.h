@@ -30,6 +30,7 @@ class LiveStatus {
   std::string speed_text() const;
 
   std::int64_t global_batch_;
+  bool several_;  // processes: rank 0's own figures are not the run's
   std::optional<std::int64_t> epochs_, steps_;
   std::optional<double> max_seconds_;
   std::optional<std::int64_t> steps_per_epoch_;
@@ -39,8 +40,9 @@ class LiveStatus {
   double first_time_ = 0, last_time_ = 0;
   std::int64_t first_step_ = 0;
   std::optional<double> steps_per_second_;  // smoothed
-  std::optional<double> val_loss_, val_accuracy_;
-  std::string ending_;  // "finished", "failed: ..."
+  record::QualityFigures quality_;
+  bool of_one_rank_ = false;  // the quality is that of rank 0's samples
+  std::string ending_;        // "finished", "failed: ..."
 };
 
 // "45s", "3m 20s", "2h 05m".
