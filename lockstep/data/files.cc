@@ -99,7 +99,8 @@ Bytes gunzip(std::span<const std::uint8_t> packed, const std::string& name) {
 }
 
 bool exists_maybe_gzip(const fs::path& file) {
-  return fs::exists(file) || fs::exists(file.string() + ".gz");
+  std::error_code ignored;
+  return fs::exists(file, ignored) || fs::exists(file.string() + ".gz", ignored);
 }
 
 Bytes read_maybe_gzip(const fs::path& file) {

@@ -4,6 +4,7 @@
 
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
 #include "lockstep/data/files.h"
 
 namespace lockstep::data {
@@ -17,11 +18,20 @@ std::optional<fs::path> xdg_data_directory() {
   return std::nullopt;
 }
 
-// The file by which a set's directory is recognised.
-std::string first_file(const record::DataEntry& set) {
-  if (set.name == "cifar10") return "data_batch_1.bin";
-  if (set.name == "driving") return "driving_log.csv";
-  return "train-images-idx3-ubyte";
+// What lies in the set's own directory, packed or not.
+std::vector<std::string> files_of(const record::DataEntry& set) {
+  if (set.name == "cifar10")
+    return {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+            "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"};
+  if (set.name == "driving") return {"driving_log.csv"};
+  return {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
+          "t10k-labels-idx1-ubyte"};
+}
+
+std::vector<std::string> absent_from(const fs::path& directory, const record::DataEntry& set) {
+  std::vector<std::string> absent = files_of(set);
+  std::erase_if(absent, [&](const std::string& file) { return exists_maybe_gzip(directory / file); });
+  return absent;
 }
 
 std::vector<std::pair<fs::path, std::string>> roots(const std::optional<fs::path>& data_dir) {
@@ -40,7 +50,8 @@ std::vector<Place> places_of(const record::DataEntry& set, const std::optional<f
   if (set.source != record::Source::files) return places;
   for (const auto& [root, source] : roots(data_dir)) {
     const fs::path directory = root / set.directory;
-    places.push_back({directory, source, exists_maybe_gzip(directory / first_file(set))});
+    const std::vector<std::string> absent = absent_from(directory, set);
+    places.push_back({directory, source, absent, absent.empty()});
   }
   return places;
 }
@@ -51,8 +62,9 @@ namespace {
 // passing it over would train on other files than the ones asked for.
 void require_whole(const record::DataEntry& set, const std::optional<fs::path>& data_dir) {
   if (!data_dir || !fs::is_directory(*data_dir / set.directory)) return;
-  const fs::path file = *data_dir / set.directory / first_file(set);
-  if (exists_maybe_gzip(file)) return;
+  const std::vector<std::string> absent = absent_from(*data_dir / set.directory, set);
+  if (absent.empty()) return;
+  const fs::path file = *data_dir / set.directory / absent.front();
   throw base::DataError(fmt::format(
       "{} is missing, and so is {}.gz: data_dir has a directory for data set '{}', and it is not whole. To "
       "get it: {}. To read it from another place, name that one or leave --data-dir out.",
@@ -67,9 +79,11 @@ fs::path find_set(const record::DataEntry& set, const std::optional<fs::path>& d
   for (const Place& place : places_of(set, data_dir)) {
     if (place.found) return place.directory;
     looked += fmt::format("\n  {} ({})", place.directory.string(), place.source);
+    std::error_code ignored;
+    if (fs::is_directory(place.directory, ignored)) looked += ": lacks " + base::join(place.absent, ", ");
   }
-  throw base::DataError(fmt::format("data set '{}' was not found ({} is in none of these):{}\nTo get it: {}.",
-                                    set.name, first_file(set), looked, set.how_to_get));
+  throw base::DataError(fmt::format("data set '{}' was not found (none of these is whole):{}\nTo get it: {}.",
+                                    set.name, looked, set.how_to_get));
 }
 
 fs::path download_directory(const std::optional<fs::path>& data_dir) {

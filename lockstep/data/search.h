@@ -1,5 +1,5 @@
 // Where data sets are looked for, in this order: --data-dir, LOCKSTEP_DATA, the XDG data directory's
-// lockstep, and where Debian's packages put them. The first place that has the set wins.
+// lockstep, and where Debian's packages put them. The first place that has all of the set's files wins.
 #pragma once
 
 #include <filesystem>
@@ -14,14 +14,15 @@ namespace lockstep::data {
 struct Place {
   std::filesystem::path directory;  // the set's own directory there
   std::string source;  // "--data-dir", "LOCKSTEP_DATA", "the XDG data directory", "Debian's packages"
-  bool found = false;  // the set's first file lies there
+  std::vector<std::string> absent;  // files of the set that do not lie there, packed or not
+  bool found = false;               // all of them do
 };
 
 std::vector<Place> places_of(const record::DataEntry& set,
                              const std::optional<std::filesystem::path>& data_dir);
 
-// The set's directory. Throws DataError that lists every place and says how to get the set, or names the file
-// that is missing where `data_dir` has the set's directory and not the set.
+// The set's directory. Throws DataError that lists every place and says how to get the set, or names the
+// files that are missing where `data_dir` has the set's directory and not the set.
 std::filesystem::path find_set(const record::DataEntry& set,
                                const std::optional<std::filesystem::path>& data_dir);
 

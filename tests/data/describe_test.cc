@@ -36,6 +36,13 @@ const record::DataEntry& mnist() {
   return record::data_entry("mnist");
 }
 
+void write_mnist(const std::filesystem::path& directory, const std::string& ending = "") {
+  for (const std::string part : {"train", "t10k"}) {
+    write_text(directory / (part + "-images-idx3-ubyte" + ending), "x");
+    write_text(directory / (part + "-labels-idx1-ubyte" + ending), "x");
+  }
+}
+
 TEST(Search, looks_in_the_stated_order_and_takes_the_first_that_has_the_set) {
   const TemporaryDirectory given, variable, xdg;
   const Variable data("LOCKSTEP_DATA", variable.path().string());
@@ -46,10 +53,13 @@ TEST(Search, looks_in_the_stated_order_and_takes_the_first_that_has_the_set) {
   EXPECT_EQ(places[1].directory, variable / "mnist");
   EXPECT_EQ(places[2].directory, xdg / "lockstep/mnist");
   EXPECT_EQ(places[3].source, "Debian's packages");
-  write_text(xdg / "lockstep/mnist/train-images-idx3-ubyte.gz", "x");
+  write_mnist(xdg / "lockstep/mnist", ".gz");
   EXPECT_EQ(find_set(mnist(), given.path()), xdg / "lockstep/mnist");
   write_text(variable / "mnist/train-images-idx3-ubyte", "x");
+  EXPECT_EQ(find_set(mnist(), given.path()), xdg / "lockstep/mnist");  // not all of it is there
+  write_mnist(variable / "mnist");
   EXPECT_EQ(find_set(mnist(), given.path()), variable / "mnist");
+  EXPECT_EQ(describe(mnist(), given.path()).directory, variable / "mnist");
   EXPECT_EQ(download_directory({}), variable.path());
   EXPECT_EQ(download_directory(given.path()), given.path());
 }
@@ -57,10 +67,10 @@ TEST(Search, looks_in_the_stated_order_and_takes_the_first_that_has_the_set) {
 TEST(Search, refuses_a_given_directory_that_has_the_set_without_its_files) {
   const TemporaryDirectory given, variable;
   const Variable data("LOCKSTEP_DATA", variable.path().string());
-  write_text(variable / "mnist/train-images-idx3-ubyte", "x");
-  write_text(given / "mnist/train-labels-idx1-ubyte", "x");
+  write_mnist(variable / "mnist");
+  write_text(given / "mnist/train-images-idx3-ubyte", "x");
   EXPECT_THAT(data_complaint([&] { find_set(mnist(), given.path()); }),
-              HasSubstr((given / "mnist/train-images-idx3-ubyte").string() + " is missing"));
+              HasSubstr((given / "mnist/train-labels-idx1-ubyte").string() + " is missing"));
 }
 
 TEST(Search, lists_every_place_and_the_next_step_when_a_set_is_nowhere) {

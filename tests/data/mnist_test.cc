@@ -9,7 +9,10 @@ using ::testing::HasSubstr;
 // A directory that looks like a small MNIST: `count` images, label i % 10, pixels of image i all i.
 class SmallMnist : public ::testing::Test {
  protected:
-  SmallMnist() { write("train", 20, 20); }
+  SmallMnist() {
+    write("train", 20, 20);
+    write("t10k", 5, 5);
+  }
 
   void write(const std::string& prefix, std::uint32_t images, std::uint32_t labels, bool packed = false) {
     Bytes pixels, marks;
@@ -42,6 +45,8 @@ TEST_F(SmallMnist, is_read_with_its_labels) {
 }
 
 TEST_F(SmallMnist, is_read_from_packed_files_too) {
+  for (const char* part : {"images-idx3", "labels-idx1"})
+    std::filesystem::remove(directory / ("mnist/t10k-" + std::string(part) + "-ubyte"));
   write("t10k", 5, 5, true);
   EXPECT_EQ(load(Split::validation)->size(), 5u);
 }

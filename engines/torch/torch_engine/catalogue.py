@@ -22,7 +22,7 @@ class DataFacts:
     deviation: tuple
     augmentation: str = "none"
     directory: str = ""
-    first_file: str = ""
+    files: tuple = ()
 
 
 MODELS = {
@@ -51,14 +51,17 @@ def grey(value):
 
 HALF, QUARTER, ZERO, ONE = grey(0.5), grey(0.25), grey(0.0), grey(1.0)
 
+IDX_FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+CIFAR_FILES = tuple(f"data_batch_{i}.bin" for i in range(1, 6)) + ("test_batch.bin",)
+
 DATA = {
     "mnist": DataFacts("classification", (1, 28, 28), 10, grey(0.1307), grey(0.3081), "none", "mnist",
-                       "train-images-idx3-ubyte"),
+                       IDX_FILES),
     "fashion-mnist": DataFacts("classification", (1, 28, 28), 10, grey(0.2860), grey(0.3530), "none", "fashion-mnist",
-                               "train-images-idx3-ubyte"),
+                               IDX_FILES),
     "cifar10": DataFacts("classification", (3, 32, 32), 10, (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616), "crop-flip",
-                         "cifar-10-batches-bin", "data_batch_1.bin"),
-    "driving": DataFacts("steering", (3, 66, 200), 0, HALF, QUARTER, "none", "driving", "driving_log.csv"),
+                         "cifar-10-batches-bin", CIFAR_FILES),
+    "driving": DataFacts("steering", (3, 66, 200), 0, HALF, QUARTER, "none", "driving", ("driving_log.csv",)),
     "images": DataFacts("restoration", (3, 64, 64), 0, ZERO, ONE, "flip"),
     "folder": DataFacts("classification", (3, 64, 64), 0, HALF, QUARTER),
 }

@@ -27,10 +27,10 @@ def exists_maybe_gzip(file):
 def find_set(name, facts, data_dir):
     looked = [root / facts.directory for root in roots(data_dir)]
     for directory in looked:
-        if exists_maybe_gzip(directory / facts.first_file):
+        if all(exists_maybe_gzip(directory / file) for file in facts.files):
             return directory
     places = "".join(f"\n  {directory}" for directory in looked)
-    raise DataError(f"data set '{name}' was not found ({facts.first_file} is in none of these):{places}\nTo get it: lockstep data get "
+    raise DataError(f"data set '{name}' was not found (none of these is whole):{places}\nTo get it: lockstep data get "
                     f"{name}.")
 
 

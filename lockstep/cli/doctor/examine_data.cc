@@ -14,23 +14,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kArea = "data";
 
-// What must lie in the set's directory, packed or not.
-std::vector<std::string> files_of(const record::DataEntry& set) {
-  if (set.name == "cifar10") return {"data_batch_1.bin", "data_batch_5.bin", "test_batch.bin"};
-  if (set.name == "driving") return {"driving_log.csv"};
-  return {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
-          "t10k-labels-idx1-ubyte"};
-}
-
-std::vector<std::string> absent_from(const fs::path& directory, const record::DataEntry& set) {
-  std::vector<std::string> absent;
-  std::error_code ignored;
-  for (const std::string& file : files_of(set))
-    if (!fs::exists(directory / file, ignored) && !fs::exists(directory / (file + ".gz"), ignored))
-      absent.push_back(file);
-  return absent;
-}
-
 Finding examine_files(const record::DataEntry& set) {
   const std::string name(set.name);
   const std::string next_step =
@@ -39,9 +22,8 @@ Finding examine_files(const record::DataEntry& set) {
   for (const data::Place& place : data::places_of(set, std::nullopt)) {
     std::error_code ignored;
     if (!fs::is_directory(place.directory, ignored)) continue;
-    const std::vector<std::string> absent = absent_from(place.directory, set);
-    if (absent.empty()) return {kArea, name, Health::ok, place.directory.string()};
-    incomplete = place.directory.string() + " lacks " + base::join(absent, ", ");
+    if (place.found) return {kArea, name, Health::ok, place.directory.string()};
+    incomplete = place.directory.string() + " lacks " + base::join(place.absent, ", ");
   }
   if (!incomplete.empty()) return {kArea, name, Health::broken, incomplete, next_step};
   return {kArea, name, Health::missing, "not found", next_step};
