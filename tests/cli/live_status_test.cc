@@ -76,6 +76,7 @@ TEST(LiveStatus, times_are_short) {
   EXPECT_EQ(format_time_to_go(200), "3m 20s");
   EXPECT_EQ(format_time_to_go(7500), "2h 05m");
   EXPECT_EQ(with_commas(1234567), "1,234,567");
+  EXPECT_EQ(rounded_with_commas(6525.546), "6,526");
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ std::string runs_text(const std::vector<IndexedRun>& runs, const Console& consol
   for (const IndexedRun& run : runs)
     table.add({run.id, status_of(run), run.model, run.data, run.strategy, run.backend,
                run.has_record ? std::to_string(run.workers) : "",
-               run.samples_per_second ? with_commas(static_cast<std::uint64_t>(*run.samples_per_second)) : "",
+               run.samples_per_second ? rounded_with_commas(*run.samples_per_second) : "",
                run.loss ? fmt::format("{:.4g}", *run.loss) : "", study_of(run)});
   return table.text(console, 0);
 }

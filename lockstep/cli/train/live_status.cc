@@ -94,7 +94,7 @@ std::string LiveStatus::speed_text() const {
   std::string text;
   if (steps_per_second_) {
     const double samples = *steps_per_second_ * static_cast<double>(global_batch_);
-    text += fmt::format("  {}/s", with_commas(static_cast<std::uint64_t>(std::llround(samples))));
+    text += fmt::format("  {}/s", rounded_with_commas(samples));
   }
   if (last_->exposed_seconds && last_->seconds > 0)
     text += fmt::format("  exposed {:.0f} %", 100 * *last_->exposed_seconds / last_->seconds);
@@ -123,6 +123,10 @@ std::string with_commas(std::uint64_t number) {
   std::string digits = std::to_string(number);
   for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, ",");
   return digits;
+}
+
+std::string rounded_with_commas(double number) {
+  return with_commas(static_cast<std::uint64_t>(std::llround(number)));
 }
 
 }  // namespace lockstep::cli

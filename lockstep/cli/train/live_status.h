@@ -49,5 +49,7 @@ class LiveStatus {
 std::string format_time_to_go(double seconds);
 // "21,300".
 std::string with_commas(std::uint64_t number);
+// To the nearest whole number, as every output rounds what is counted per second.
+std::string rounded_with_commas(double number);
 
 }  // namespace lockstep::cli

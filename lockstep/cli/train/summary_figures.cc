@@ -33,10 +33,6 @@ std::string seconds_text(double seconds) {
   return base::format_duration(base::from_seconds(seconds));
 }
 
-std::string count_text(double value) {
-  return with_commas(static_cast<std::uint64_t>(std::llround(value)));
-}
-
 std::string left_out_note(std::size_t left_out) {
   return left_out == 0 ? "" : fmt::format("(the first {} are in the record)", left_out);
 }
@@ -146,7 +142,7 @@ std::string steps_text(const RunRecord& record, const Console& console) {
     text += "\n";
   }
   if (steps.samples_per_second)
-    text += fmt::format("  {} samples/s of all workers", count_text(*steps.samples_per_second));
+    text += fmt::format("  {} samples/s of all workers", rounded_with_commas(*steps.samples_per_second));
   if (steps.flops_per_second) text += fmt::format(", {:.3g} GFLOP/s", *steps.flops_per_second / 1e9);
   if (steps.share_of_peak) text += fmt::format(" ({:.0f} % of peak)", 100 * *steps.share_of_peak);
   if (steps.samples_per_second) text += "\n";
