@@ -87,15 +87,17 @@ struct Misfits {
 
   void check(const Model& model, const std::string& source) const {
     if (missing.empty() && unknown.empty() && shapes.empty()) return;
-    throw base::DataError(fmt::format("the weights in '{}' do not fit model '{}':{}{}{}", source,
-                                      model.name(), list(" missing", missing), list(" unknown", unknown),
-                                      list(" other shape", shapes)));
+    std::vector<std::string> kinds;
+    for (const auto& [what, names] :
+         {std::pair("missing", &missing), std::pair("unknown", &unknown), std::pair("other shape", &shapes)})
+      if (!names->empty()) kinds.push_back(list(what, *names));
+    throw base::DataError(fmt::format("the weights in '{}' do not fit model '{}': {}.", source, model.name(),
+                                      base::join(kinds, "; ")));
   }
   static std::string list(const char* what, std::vector<std::string> names) {
-    if (names.empty()) return "";
     const std::size_t all = names.size();
     if (all > 5) names.resize(5), names.push_back(fmt::format("and {} more", all - 5));
-    return fmt::format("{}: {};", what, base::join(names, ", "));
+    return fmt::format("{}: {}", what, base::join(names, ", "));
   }
 };
 

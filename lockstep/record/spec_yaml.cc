@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -24,6 +25,16 @@ Json value_of(const YAML::Node& node, const std::string& where) {
   Json object = Json::object();
   for (const auto& pair : node) object[pair.first.Scalar()] = value_of(pair.second, where);
   return object;
+}
+
+// The library says "[its name for the error] parse error at line 1, column 29: what is wrong".
+std::string json_complaint(const Json::parse_error& error, const std::string& file_name) {
+  static const std::regex kPlace("parse error at line ([0-9]+), column ([0-9]+): ");
+  const std::string text = error.what();
+  std::smatch found;
+  if (!std::regex_search(text, found, kPlace)) return file_name + ": this is not JSON.";
+  return fmt::format("{}:{}:{}: this is not JSON: {}.", file_name, found[1].str(), found[2].str(),
+                     found.suffix().str());
 }
 
 }  // namespace
@@ -65,7 +76,7 @@ RunSpec read_spec_file(const std::filesystem::path& file) {
   try {
     return spec_from_json(Json::parse(text.str()), file.string());
   } catch (const Json::parse_error& error) {
-    throw base::ConfigError(fmt::format("{}: this is not JSON: {}.", file.string(), error.what()));
+    throw base::ConfigError(json_complaint(error, file.string()));
   }
 }
 

@@ -134,6 +134,7 @@ TEST_F(Failure, WeightsThatDoNotFitTheModelAreRefusedByName) {
   const TrainRun run = store_.train("--model vit --data digits --steps 1 --weights " + weights);
   EXPECT_EQ(run.exit_code, 3) << run.err;
   EXPECT_EQ(occurrences("error: ", run.err), 1) << run.err;
+  EXPECT_THAT(run.err, ContainsRegex("do not fit model 'vit': missing: .* more; unknown: .* more\\."));
 }
 
 // A file system of its own, seen by the shell's children only, that has room for one checkpoint.
