@@ -9,7 +9,7 @@ constexpr std::array<BackendEntry, 6> kBackends = {{
     {"local", "local", "replicas inside one process, for dp"},
     {"shm", "shm", "workers of one host through shared memory, reduced in place"},
     {"gloo", "tcp", "libgloo over TCP, on one host or many"},
-    {"mpi", "mpi", "Open MPI's own collectives"},
+    {"mpi", "shm/tcp", "Open MPI's own collectives"},
     {"nccl", "nccl", "NVIDIA's NCCL on CUDA streams"},
     {"p2p", "p2p", "GPU workers of one host that map each other's memory: kernels of our own"},
 }};

@@ -10,7 +10,7 @@ namespace lockstep::record {
 
 struct BackendEntry {
   std::string_view name;
-  std::string_view link;  // what carries its bytes
+  std::string_view link;  // what carries its bytes: on one host, and between hosts where that differs
   std::string_view description;
 };
 

@@ -107,7 +107,7 @@ TEST(BenchOptionsTest, contradictions_are_refused) {
   EXPECT_THROW(options.complete(), base::UsageError);
   options.collectives = {Collective::all_reduce};
   options.min_bytes = options.max_bytes + 1;
-  EXPECT_THROW(options.complete(), base::UsageError);
+  EXPECT_THROW(options.complete(), base::ConfigError);
 }
 
 TEST(BenchPlanCheck, equal_plans_differ_in_nothing) {

@@ -20,6 +20,16 @@ std::optional<Number> at(const Table& table, std::size_t row, const std::string&
   return std::nullopt;
 }
 
+TEST(Grid, FillsInTheBatchThatASpecSaysInTheOtherWay) {
+  record::RunRecord global = made_run({.workers = 2, .batch = 16});
+  global.spec.erase("batch_size");
+  global.spec["global_batch"] = 32;
+  const Grid grid = make_grid(nullptr, {}, {made_run({.workers = 2, .batch = 32}), global});
+  ASSERT_EQ(grid.cells.size(), 2u);
+  EXPECT_EQ(grid.cells[0].label, "batch 16 per worker, global batch 32");
+  EXPECT_EQ(grid.cells[1].label, "batch 32 per worker, global batch 64");
+}
+
 TEST(Grid, RepeatsOfASpecAreOneCell) {
   const Grid grid = make_grid(nullptr, {}, repeated({}, 0.1));
   ASSERT_EQ(grid.cells.size(), 1U);

@@ -49,8 +49,9 @@ void BenchOptions::complete() {
   drop_repetitions(backends);
   drop_repetitions(types);
   drop_repetitions(ops);
-  require(min_bytes <= max_bytes, fmt::format("--min-bytes {} is above --max-bytes {}.",
-                                              base::format_bytes(min_bytes), base::format_bytes(max_bytes)));
+  if (min_bytes > max_bytes)
+    throw base::ConfigError(fmt::format("--min-bytes {} is above --max-bytes {}.",
+                                        base::format_bytes(min_bytes), base::format_bytes(max_bytes)));
   require(step_bytes > 0 || factor > 1,
           fmt::format("--factor {} never gets from one size to the next.", factor));
   for (auto& [backend, names] : algorithms) {

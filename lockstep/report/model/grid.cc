@@ -110,7 +110,7 @@ void sort_others(GridCell& cell) {
 std::vector<AxisPoint> point_of(const RunRecord& record, const std::vector<std::string>& fields,
                                 const MachineNames& machines) {
   std::vector<AxisPoint> point;
-  for (const std::string& field : fields) point.push_back({field, field_text(record, field)});
+  for (const std::string& field : fields) point.push_back({field, axis_text(record, field)});
   if (machines.several()) point.push_back({kMachineAxis, machines.name_of(record)});
   return point;
 }

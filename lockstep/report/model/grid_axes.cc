@@ -50,6 +50,14 @@ std::string field_text(const record::RunRecord& record, const std::string& field
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+std::string axis_text(const record::RunRecord& record, const std::string& field) {
+  const std::string given = field_text(record, field);
+  const std::int64_t batch = field == "batch_size"     ? record.batch.per_worker
+                             : field == "global_batch" ? record.batch.global
+                                                       : 0;
+  return (given.empty() || given == "null") && batch > 0 ? std::to_string(batch) : given;
+}
+
 std::vector<std::string> differing_fields(const std::vector<record::RunRecord>& records) {
   if (records.empty()) return {};
   std::vector<std::string> fields;

@@ -9,6 +9,8 @@ namespace lockstep::report {
 std::vector<std::string> differing_fields(const std::vector<record::RunRecord>& records);
 // A field of the spec as text; empty where it is not there.
 std::string field_text(const record::RunRecord& record, const std::string& field);
+// The same of an axis. Specs say the batch in one of two ways, and may leave it out: the record knows both.
+std::string axis_text(const record::RunRecord& record, const std::string& field);
 // Numbers by size, then words by name.
 void sort_values(std::vector<std::string>& values);
 

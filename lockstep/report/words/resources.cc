@@ -79,14 +79,15 @@ void add_wire(Sentences& sentences, const GridCell& cell) {
   const double per_rank = wire->value / payload->value / cell.workers;
   const auto collective = gradient_collective(cell);
   if (!collective || !is_ringed(*collective)) return;
+  const std::string sent = display_number(per_rank);
   sentences.push_back(
       {wire_is_estimated(cell, "gradient") ? "wire-estimated" : "wire",
-       fmt::format("With {}, a rank sent {} on the wire for each payload byte of gradients{}; a ring of {} "
-                   "ranks needs {} for {}.",
-                   cell.label, display_number(per_rank),
-                   wire_is_estimated(cell, "gradient") ? " (estimated: the library hides it)" : "",
-                   cell.workers, display_number(measure::bus_factor(*collective, cell.workers)),
-                   measure::name_of(*collective)),
+       fmt::format(
+           "With {}, a rank sent {} byte{} on the wire for each payload byte of gradients{}; a ring of {} "
+           "ranks needs {} for {}.",
+           cell.label, sent, sent == "1" ? "" : "s",
+           wire_is_estimated(cell, "gradient") ? " (estimated: the library hides it)" : "", cell.workers,
+           display_number(measure::bus_factor(*collective, cell.workers)), measure::name_of(*collective)),
        {evidence("ledger[gradient].wire_bytes, all ranks", cell, *wire, "B"),
         evidence("ledger[gradient].payload_bytes", cell, *payload, "B")}});
 }
