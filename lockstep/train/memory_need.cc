@@ -178,7 +178,8 @@ MemoryNeed least_need(record::RunSpec spec) {
   return estimated_need(spec);
 }
 
-// A cap that a batch of one fits into, as --device-memory takes it: the formulas are within 5 %.
+// A cap that a batch of one fits into, as --device-memory takes it: the formulas give too little by 5 % at
+// the most.
 std::string least_cap(std::uint64_t least_bytes) {
   constexpr std::uint64_t kKibibyte = 1024;
   return fmt::format("{}KiB", (least_bytes + least_bytes / 20 + kKibibyte - 1) / kKibibyte);
@@ -218,9 +219,9 @@ std::string remark_on_the_cap(const record::RunSpec& spec) {
 // that the cap was too small.
 std::string need_text(std::uint64_t estimate, const measure::OutOfMemory& refusal) {
   const std::string cap = base::format_bytes(refusal.cap_bytes());
-  return estimate > refusal.needed_bytes()
-             ? fmt::format("A step needs about {}, and the cap is {}.", base::format_bytes(estimate), cap)
-             : fmt::format("A step needs more than the cap of {}.", cap);
+  return estimate > refusal.needed_bytes() ? fmt::format("A step needs at most about {}, and the cap is {}.",
+                                                         base::format_bytes(estimate), cap)
+                                           : fmt::format("A step needs more than the cap of {}.", cap);
 }
 
 }  // namespace
