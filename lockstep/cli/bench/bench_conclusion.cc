@@ -9,7 +9,6 @@
 #include "lockstep/base/log.h"
 #include "lockstep/cli/bench/bench_json.h"
 #include "lockstep/cli/bench/bench_table.h"
-#include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/version.h"
 #include "lockstep/measure/whole_file.h"
 
@@ -39,7 +38,6 @@ void require_place_for(const std::filesystem::path& json_file) {
 void conclude_bench(const BenchOptions& options, BenchReport report, const std::string& rank_source,
                     const Console& console) {
   report.version = version();
-  report.machine = run_machine();
   report.rank_source = rank_source;
   const std::string document = bench_json(report).dump(2) + "\n";
   try {

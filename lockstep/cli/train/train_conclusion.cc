@@ -6,7 +6,6 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
-#include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/train/summary.h"
 
 namespace lockstep::cli {
@@ -38,8 +37,9 @@ void say_trouble(const std::string& trouble, const lab::RunOutcome& outcome) {
 }  // namespace
 
 int conclude_training(const TrainOptions& options, const lab::RunDirectory& run,
-                      const lab::RunOutcome& outcome, const Console& console) {
-  const lab::ConcludedRun concluded = lab::conclude_run(run, outcome, nlohmann::json(run_machine()));
+                      const lab::RunOutcome& outcome, const record::Machine& machine,
+                      const Console& console) {
+  const lab::ConcludedRun concluded = lab::conclude_run(run, outcome, nlohmann::json(machine));
   print(options, concluded.trouble.empty() ? run.path() : std::filesystem::path(), concluded.record, console);
   say_interruption(options, concluded.record, console);
   if (!concluded.trouble.empty()) say_trouble(concluded.trouble, outcome);

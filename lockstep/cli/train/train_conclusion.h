@@ -4,6 +4,7 @@
 #include "lockstep/cli/console.h"
 #include "lockstep/cli/train/train_options.h"
 #include "lockstep/lab/run_execution.h"
+#include "lockstep/record/machine.h"
 
 namespace lockstep::cli {
 
@@ -11,6 +12,6 @@ namespace lockstep::cli {
 // When the record cannot be kept, it throws StoreError after the results were printed; of a run that has
 // failed anyway it only warns.
 int conclude_training(const TrainOptions& options, const lab::RunDirectory& run,
-                      const lab::RunOutcome& outcome, const Console& console);
+                      const lab::RunOutcome& outcome, const record::Machine& machine, const Console& console);
 
 }  // namespace lockstep::cli

@@ -48,12 +48,17 @@ launch::Variables variables_of_flags(const comm::IdentityFlags& flags) {
   return variables;
 }
 
-// The foreign launcher placed us; among the ranks of this host we take our share of what we may use.
+// How many ranks of this run are on this host, as far as that is known before they meet.
+int ranks_here(const comm::Identity& identity) {
+  return identity.local_known ? std::max(1, identity.group.local_world) : 1;
+}
+
+// The foreign launcher placed us; among the ranks of this host we take our share of what they may use.
 launch::Variables library_variables(const TrainPlan& plan, const comm::Identity& identity,
                                     const launch::Variables& inherited) {
-  const int neighbours = identity.local_known ? std::max(1, identity.group.local_world) : 1;
+  const int ranks = ranks_here(identity);
   const device::CpuPlacement placement =
-      device::place_workers(device::usable_topology(), neighbours, device::cgroup_limits().cpu_quota);
+      device::place_workers(device::topology_of_ranks(ranks), ranks, device::cgroup_limits().cpu_quota);
   device::CpuEnvironmentFacts facts;
   facts.features = device::cpu_features();
   facts.threads_were_asked = plan.spec.threads.has_value();
@@ -68,7 +73,7 @@ launch::Variables environment_of(const TrainOptions& options, const TrainPlan& p
   const launch::Variables inherited = launch::current_variables();
   launch::Variables variables = launch::merged(inherited, library_variables(plan, identity, inherited));
   variables = launch::merged(std::move(variables), variables_of_flags(options.identity));
-  variables[kMachineVariable] = machine_variable();
+  variables[kMachineVariable] = machine_variable(ranks_here(identity));
   variables[kBegunVariable] = begun_now();
   variables[comm::kJoinTimeoutVariable] = fmt::format("{}", base::to_seconds(options.join_timeout));
   return variables;
@@ -125,7 +130,8 @@ int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Ide
   display.clear();
   say_what_the_worker_did_not(result, console);
   await_others(run, plan.processes());
-  return conclude_training(options, run, {result, base::now() - start}, console);
+  return conclude_training(options, run, {result, base::now() - start}, run_machine(ranks_here(identity)),
+                           console);
 }
 
 }  // namespace
