@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -28,8 +29,9 @@
 namespace lockstep::cli {
 namespace {
 
-// For the other ranks' last events to arrive, once rank 0 has ended.
+// For the other ranks' last events to arrive, once rank 0 has ended. After a failure some may never come.
 constexpr base::Nanoseconds kOthersWait = std::chrono::seconds(5);
+constexpr base::Nanoseconds kOthersWaitAfterFailure = std::chrono::seconds(1);
 
 // Says which source won, and which others say something else.
 void log_identity(const comm::Identity& identity) {
@@ -101,8 +103,11 @@ std::string spec_in_memory(const record::RunSpec& spec) {
   throw base::DeviceError(fmt::format("cannot start '{}': {}", command.front(), base::errno_text()));
 }
 
-void await_others(const lab::RunDirectory& run, int world) {
-  const base::Deadline deadline(kOthersWait);
+// Where rank 0 has written nothing, the ranks have never met.
+void await_others(const lab::RunDirectory& run, int world, const launch::LaunchResult& result) {
+  if (!std::filesystem::exists(run.rank_file(0))) return;
+  const bool failed = result.failure && result.failure->kind != "interrupted";
+  const base::Deadline deadline(failed ? kOthersWaitAfterFailure : kOthersWait);
   for (int rank = 0; rank < world; ++rank)
     while (!lab::has_ended(run, rank) && !deadline.passed())
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -110,7 +115,7 @@ void await_others(const lab::RunDirectory& run, int world) {
 
 // Of its own errors the worker has told; of a signal it could not.
 void say_what_the_worker_did_not(const launch::LaunchResult& result, const Console& console) {
-  if (!result.failure || result.failure->kind == "exited") return;
+  if (!result.failure || result.failure->kind == "exited" || result.failure->kind == "timed_out") return;
   const bool interrupted = result.failure->kind == "interrupted";
   console.note(fmt::format("{}{}\n", interrupted ? "" : "error: ", result.failure->message));
 }
@@ -129,7 +134,7 @@ int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Ide
                                                     .on_tick = [&display] { display.tick(); }});
   display.clear();
   say_what_the_worker_did_not(result, console);
-  await_others(run, plan.processes());
+  await_others(run, plan.processes(), result);
   return conclude_training(options, run, {result, base::now() - start}, run_machine(ranks_here(identity)),
                            console);
 }
