@@ -14,8 +14,8 @@ namespace lockstep::cli {
 void require_place_for(const std::filesystem::path& json_file);
 
 // Adds the version and who said which rank is which, writes the file that was asked for and prints a
-// table or JSON; a reader that has gone away ends that quietly. Then throws VerificationError or
-// ThresholdError if there is reason to.
+// table or JSON; a reader that has gone away ends only that. Then throws VerificationError,
+// ThresholdError or ReaderGone if there is reason to.
 void conclude_bench(const BenchOptions& options, BenchReport report, const std::string& rank_source,
                     const Console& console);
 
