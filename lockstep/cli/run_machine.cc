@@ -8,18 +8,18 @@
 
 namespace lockstep::cli {
 
-std::string machine_variable() {
-  return nlohmann::json(device::machine_facts()).dump();
+std::string machine_variable(int ranks) {
+  return nlohmann::json(device::machine_facts(ranks)).dump();
 }
 
-record::Machine run_machine() {
+record::Machine run_machine(int ranks) {
   const auto handed_on = base::environment(kMachineVariable);
-  if (!handed_on) return device::machine_facts();
+  if (!handed_on) return device::machine_facts(ranks);
   try {
     return nlohmann::json::parse(*handed_on).get<record::Machine>();
   } catch (const std::exception& error) {
     base::log_warning(std::string(kMachineVariable) + " cannot be read and is ignored: " + error.what());
-    return device::machine_facts();
+    return device::machine_facts(ranks);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <hwloc.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -33,6 +34,16 @@ Bitmap usable_cpus(hwloc_topology_t topology) {
   if (hwloc_get_cpubind(topology, mask.get(), HWLOC_CPUBIND_PROCESS) != 0) hwloc_bitmap_fill(mask.get());
   hwloc_bitmap_and(mask.get(), mask.get(), hwloc_topology_get_allowed_cpuset(topology));
   return mask;
+}
+
+// Those too that the process that started this one may use; nothing more where that process is hidden.
+Bitmap usable_cpus_with_parent(hwloc_topology_t topology) {
+  Bitmap usable = usable_cpus(topology);
+  Bitmap mask(hwloc_bitmap_alloc());
+  if (hwloc_get_proc_cpubind(topology, ::getppid(), mask.get(), HWLOC_CPUBIND_PROCESS) != 0) return usable;
+  hwloc_bitmap_and(mask.get(), mask.get(), hwloc_topology_get_allowed_cpuset(topology));
+  hwloc_bitmap_or(usable.get(), usable.get(), mask.get());
+  return usable;
 }
 
 std::vector<int> members(hwloc_const_bitmap_t set) {
@@ -85,16 +96,29 @@ std::vector<int> cpus_of_affinity_mask() {
   return cpus;
 }
 
-}  // namespace
-
-CpuTopology usable_topology() {
+CpuTopology topology_within(Bitmap (*usable_in)(hwloc_topology_t)) {
   const Topology topology = load_topology();
   if (!topology) return {one_core_per_cpu(cpus_of_affinity_mask()), {}};
-  const Bitmap usable = usable_cpus(topology.get());
+  const Bitmap usable = usable_in(topology.get());
   CpuTopology result{cores_within(topology.get(), usable.get()), model_of(topology.get())};
   if (result.cores.empty()) result.cores = one_core_per_cpu(members(usable.get()));
   if (result.cores.empty()) result.cores = one_core_per_cpu(cpus_of_affinity_mask());
   return result;
+}
+
+}  // namespace
+
+CpuTopology usable_topology() {
+  return topology_within(usable_cpus);
+}
+
+CpuTopology topology_of_ranks(int ranks) {
+  CpuTopology own = usable_topology();
+  if (ranks <= 1) return own;
+  CpuTopology all = topology_within(usable_cpus_with_parent);
+  const std::size_t most = own.cores.size() * static_cast<std::size_t>(ranks);
+  if (all.cores.size() > most) all.cores.resize(most);
+  return all;
 }
 
 std::string topology_library_version() {

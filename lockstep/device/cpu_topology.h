@@ -22,6 +22,11 @@ struct CpuTopology {
 // core.
 CpuTopology usable_topology();
 
+// As many cores as `ranks` ranks that one launcher started on this host have together, this process being one
+// of them. The launcher may have bound each to cores of its own, so what counts is what the process that
+// started us may use, though not more than every rank having as many cores as this one.
+CpuTopology topology_of_ranks(int ranks);
+
 // hwloc's version, for the machine's fingerprint.
 std::string topology_library_version();
 

@@ -36,8 +36,8 @@ std::uint64_t physical_memory_bytes() {
 
 }  // namespace
 
-record::Machine machine_facts() {
-  const CpuTopology topology = usable_topology();
+record::Machine machine_facts(int ranks) {
+  const CpuTopology topology = topology_of_ranks(ranks);
   const CgroupLimits limits = cgroup_limits();
   record::Machine machine;
   machine.host = host_name();

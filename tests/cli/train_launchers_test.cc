@@ -43,6 +43,18 @@ TEST_F(TrainLaunchers, mpirun_starts_ranks) {
   EXPECT_THAT(run.out, HasSubstr("2 workers on cpu"));
 }
 
+TEST_F(TrainLaunchers, ranks_that_mpirun_bound_to_cores_of_their_own_share_none) {
+  if (run_shell("command -v mpirun").exit_code != 0) GTEST_SKIP() << "no mpirun here";
+  if (run_shell("test $(nproc) -ge 2 && test $(lscpu -p=CORE | sort -u | grep -vc '#') -ge 2").exit_code != 0)
+    GTEST_SKIP() << "fewer than two cores here";
+  const ProgramRun run =
+      run_shell(setting() + "mpirun --allow-run-as-root --oversubscribe --bind-to core -n 2 " + program() +
+                " train --data digits");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(kept_record()["machine"]["cores"], 2);
+  EXPECT_FALSE(kept_record().contains("oversubscribed"));
+}
+
 TEST_F(TrainLaunchers, workers_that_disagree_with_the_environment_are_refused_by_name) {
   const ProgramRun run =
       run_shell(setting() + "RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29513 " + program() +

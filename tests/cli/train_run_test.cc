@@ -98,6 +98,13 @@ TEST_F(TrainRun, a_store_that_cannot_be_written_is_said_before_anything_starts) 
   EXPECT_THAT(run.err, AllOf(HasSubstr("/proc/nowhere"), HasSubstr("--store DIR")));
 }
 
+TEST_F(TrainRun, results_that_nobody_reads_are_kept_and_end_as_a_closed_pipe_does) {
+  const ProgramRun run = run_shell(setting() + "(sleep 0.2; " + program() +
+                                   " train --data digits 2>/dev/null; echo $? >&2) | true");
+  EXPECT_EQ(run.err, "141\n");
+  EXPECT_EQ(kept_record()["status"], "finished");
+}
+
 TEST_F(TrainRun, the_store_may_be_given_by_flag) {
   const std::filesystem::path other = store / "another";
   EXPECT_EQ(train("--store '" + other.string() + "'").exit_code, 0);

@@ -6,10 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
-#include "lockstep/base/log.h"
 #include "lockstep/cli/bench/bench_json.h"
 #include "lockstep/cli/bench/bench_table.h"
-#include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/version.h"
 #include "lockstep/measure/whole_file.h"
 
@@ -29,6 +27,16 @@ bool takes_a_file(const fs::path& path) {
   return fs::is_directory(directory, ignored) && ::access(directory.c_str(), W_OK | X_OK) == 0;
 }
 
+// Whether anybody took it.
+bool print(const std::string& text, const Console& console) {
+  try {
+    console.print(text);
+    return true;
+  } catch (const ReaderGone&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 void require_place_for(const std::filesystem::path& json_file) {
@@ -39,18 +47,14 @@ void require_place_for(const std::filesystem::path& json_file) {
 void conclude_bench(const BenchOptions& options, BenchReport report, const std::string& rank_source,
                     const Console& console) {
   report.version = version();
-  report.machine = run_machine();
   report.rank_source = rank_source;
   const std::string document = bench_json(report).dump(2) + "\n";
-  try {
-    console.print(options.json ? document : bench_table(report));
-  } catch (const ReaderGone&) {
-    base::log_debug("the reader of the results is gone");
-  }
+  const bool printed = print(options.json ? document : bench_table(report), console);
   if (!options.json_file.empty())
     measure::write_whole_file(options.json_file, [&](std::ostream& out) { out << document; });
   require_right(report);
   if (options.min_busbw) require_fast(report, *options.min_busbw);
+  if (!printed) throw ReaderGone();
 }
 
 }  // namespace lockstep::cli

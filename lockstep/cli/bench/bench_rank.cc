@@ -4,6 +4,7 @@
 #include "lockstep/cli/bench/bench_conclusion.h"
 #include "lockstep/cli/bench/bench_runner.h"
 #include "lockstep/cli/bench/plan_check.h"
+#include "lockstep/cli/run_machine.h"
 
 namespace lockstep::cli {
 namespace {
@@ -55,6 +56,7 @@ int run_bench_rank(const BenchOptions& options, const comm::Identity& identity,
   BenchReport report;
   const int code = comm::run_session(identity, registry, session_options, [&](comm::Session& session) {
     report = measure(options, registry, session);
+    report.machine = run_machine(session.group().local_world);
   });
   const std::string source = identity.launcher_serves ? "our launcher" : identity.source;
   if (code == 0 && identity.group.rank == 0) conclude_bench(options, std::move(report), source, console);

@@ -6,6 +6,7 @@
 
 #include "lockstep/cli/bench/bench_conclusion.h"
 #include "lockstep/cli/bench/bench_runner.h"
+#include "lockstep/cli/run_machine.h"
 #include "lockstep/comm/local/local_backend.h"
 #include "lockstep/comm/wrappers/recording.h"
 
@@ -65,6 +66,7 @@ int run_bench_replicas(const BenchOptions& options, int replicas, const comm::Re
   for (std::size_t rank = 0; rank < opened.size(); ++rank) threads.emplace_back(run_replica, rank);
   for (std::thread& thread : threads) thread.join();
   failure.rethrow();
+  report.machine = run_machine();
   conclude_bench(options, std::move(report), "threads of one process", console);
   return 0;
 }

@@ -6,20 +6,20 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
-#include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/train/summary.h"
 
 namespace lockstep::cli {
 namespace {
 
-// `stored`: where the record lies; empty when it could not be written.
-void print(const TrainOptions& options, const std::filesystem::path& stored, const record::RunRecord& record,
+// Whether anybody took it. `stored`: where the record lies; empty when it could not be written.
+bool print(const TrainOptions& options, const std::filesystem::path& stored, const record::RunRecord& record,
            const Console& console) {
   try {
     console.print(options.json ? record::to_json(record).dump(2) + "\n"
                                : summary_of(record, {stored, true}, console));
+    return true;
   } catch (const ReaderGone&) {
-    base::log_debug("the reader of the results is gone");
+    return false;
   }
 }
 
@@ -38,9 +38,11 @@ void say_trouble(const std::string& trouble, const lab::RunOutcome& outcome) {
 }  // namespace
 
 int conclude_training(const TrainOptions& options, const lab::RunDirectory& run,
-                      const lab::RunOutcome& outcome, const Console& console) {
-  const lab::ConcludedRun concluded = lab::conclude_run(run, outcome, nlohmann::json(run_machine()));
-  print(options, concluded.trouble.empty() ? run.path() : std::filesystem::path(), concluded.record, console);
+                      const lab::RunOutcome& outcome, const record::Machine& machine,
+                      const Console& console) {
+  const lab::ConcludedRun concluded = lab::conclude_run(run, outcome, nlohmann::json(machine));
+  const bool printed = print(options, concluded.trouble.empty() ? run.path() : std::filesystem::path(),
+                             concluded.record, console);
   say_interruption(options, concluded.record, console);
   if (!concluded.trouble.empty()) say_trouble(concluded.trouble, outcome);
   if (outcome.result.exit_code == 0 && concluded.record.status != "finished")
@@ -48,6 +50,7 @@ int conclude_training(const TrainOptions& options, const lab::RunDirectory& run,
         fmt::format("every rank ended well, but not every one said that it had finished; the record says {}. "
                     "Next step: look at the events and logs in {}.",
                     concluded.record.status, run.path().string()));
+  if (outcome.result.exit_code == 0 && !printed) throw ReaderGone();
   return outcome.result.exit_code;
 }
 

@@ -59,7 +59,7 @@ int launch_training(const TrainOptions& options, const TrainPlan& plan, const Co
   const launch::LaunchResult result =
       lab::execute_run(run, request, {[&display] { display.tick(); }, display.line_lead()});
   display.clear();
-  return conclude_training(options, run, {result, base::now() - start}, console);
+  return conclude_training(options, run, {result, base::now() - start}, run_machine(), console);
 }
 
 }  // namespace lockstep::cli

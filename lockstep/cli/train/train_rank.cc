@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -28,8 +29,9 @@
 namespace lockstep::cli {
 namespace {
 
-// For the other ranks' last events to arrive, once rank 0 has ended.
+// For the other ranks' last events to arrive, once rank 0 has ended. After a failure some may never come.
 constexpr base::Nanoseconds kOthersWait = std::chrono::seconds(5);
+constexpr base::Nanoseconds kOthersWaitAfterFailure = std::chrono::seconds(1);
 
 // Says which source won, and which others say something else.
 void log_identity(const comm::Identity& identity) {
@@ -48,12 +50,17 @@ launch::Variables variables_of_flags(const comm::IdentityFlags& flags) {
   return variables;
 }
 
-// The foreign launcher placed us; among the ranks of this host we take our share of what we may use.
+// How many ranks of this run are on this host, as far as that is known before they meet.
+int ranks_here(const comm::Identity& identity) {
+  return identity.local_known ? std::max(1, identity.group.local_world) : 1;
+}
+
+// The foreign launcher placed us; among the ranks of this host we take our share of what they may use.
 launch::Variables library_variables(const TrainPlan& plan, const comm::Identity& identity,
                                     const launch::Variables& inherited) {
-  const int neighbours = identity.local_known ? std::max(1, identity.group.local_world) : 1;
+  const int ranks = ranks_here(identity);
   const device::CpuPlacement placement =
-      device::place_workers(device::usable_topology(), neighbours, device::cgroup_limits().cpu_quota);
+      device::place_workers(device::topology_of_ranks(ranks), ranks, device::cgroup_limits().cpu_quota);
   device::CpuEnvironmentFacts facts;
   facts.features = device::cpu_features();
   facts.threads_were_asked = plan.spec.threads.has_value();
@@ -68,7 +75,7 @@ launch::Variables environment_of(const TrainOptions& options, const TrainPlan& p
   const launch::Variables inherited = launch::current_variables();
   launch::Variables variables = launch::merged(inherited, library_variables(plan, identity, inherited));
   variables = launch::merged(std::move(variables), variables_of_flags(options.identity));
-  variables[kMachineVariable] = machine_variable();
+  variables[kMachineVariable] = machine_variable(ranks_here(identity));
   variables[kBegunVariable] = begun_now();
   variables[comm::kJoinTimeoutVariable] = fmt::format("{}", base::to_seconds(options.join_timeout));
   return variables;
@@ -96,8 +103,11 @@ std::string spec_in_memory(const record::RunSpec& spec) {
   throw base::DeviceError(fmt::format("cannot start '{}': {}", command.front(), base::errno_text()));
 }
 
-void await_others(const lab::RunDirectory& run, int world) {
-  const base::Deadline deadline(kOthersWait);
+// Where rank 0 has written nothing, the ranks have never met.
+void await_others(const lab::RunDirectory& run, int world, const launch::LaunchResult& result) {
+  if (!std::filesystem::exists(run.rank_file(0))) return;
+  const bool failed = result.failure && result.failure->kind != "interrupted";
+  const base::Deadline deadline(failed ? kOthersWaitAfterFailure : kOthersWait);
   for (int rank = 0; rank < world; ++rank)
     while (!lab::has_ended(run, rank) && !deadline.passed())
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -105,7 +115,7 @@ void await_others(const lab::RunDirectory& run, int world) {
 
 // Of its own errors the worker has told; of a signal it could not.
 void say_what_the_worker_did_not(const launch::LaunchResult& result, const Console& console) {
-  if (!result.failure || result.failure->kind == "exited") return;
+  if (!result.failure || result.failure->kind == "exited" || result.failure->kind == "timed_out") return;
   const bool interrupted = result.failure->kind == "interrupted";
   console.note(fmt::format("{}{}\n", interrupted ? "" : "error: ", result.failure->message));
 }
@@ -124,8 +134,9 @@ int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Ide
                                                     .on_tick = [&display] { display.tick(); }});
   display.clear();
   say_what_the_worker_did_not(result, console);
-  await_others(run, plan.processes());
-  return conclude_training(options, run, {result, base::now() - start}, console);
+  await_others(run, plan.processes(), result);
+  return conclude_training(options, run, {result, base::now() - start}, run_machine(ranks_here(identity)),
+                           console);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "lockstep/base/exit_code.h"
 #include "lockstep/cli/train/overheard_errors.h"
+#include "lockstep/comm/rendezvous/verdict.h"
 #include "lockstep/launch/process.h"
 #include "lockstep/launch/signals.h"
 
@@ -26,7 +27,12 @@ int code_of_signal(int signal_number) {
   return static_cast<int>(base::ExitCode::signal_base) + signal_number;
 }
 
-// A worker that exits has said why; one that is killed has not.
+std::string kind_of(const launch::ExitStatus& status) {
+  if (status.kind != launch::ExitStatus::Kind::exited) return "killed";
+  return status.number == static_cast<int>(base::ExitCode::timed_out) ? "timed_out" : "exited";
+}
+
+// A worker that exits has said why, and which rank is to blame; one that is killed has not.
 launch::LaunchResult result_of(const launch::ExitStatus& status, std::optional<int> interrupted_by,
                                const std::string& cause) {
   if (interrupted_by)
@@ -37,7 +43,7 @@ launch::LaunchResult result_of(const launch::ExitStatus& status, std::optional<i
   const bool exited = status.kind == launch::ExitStatus::Kind::exited;
   const bool is_told = exited && !cause.empty();
   return {exited ? status.number : code_of_signal(status.number),
-          launch::LaunchFailure{0, exited ? "exited" : "killed",
+          launch::LaunchFailure{is_told ? comm::culprit_in(cause).value_or(0) : 0, kind_of(status),
                                 is_told ? cause : "rank 0 " + launch::describe(status)}};
 }
 

@@ -20,7 +20,8 @@ struct WatchedWorkerOptions {
 
 // Waits until the worker has ended; signals that would end us are handed to it as SIGTERM. The exit code is
 // the worker's, or 128+N when it or we got signal N; the failure's message is the error that it told of,
-// which then stands on our standard error. Throws ConfigError when it cannot be started.
+// which then stands on our standard error, and its rank the one that the error blames. Throws ConfigError
+// when it cannot be started.
 launch::LaunchResult watch_worker(const WatchedWorkerOptions& options);
 
 }  // namespace lockstep::cli

@@ -57,6 +57,14 @@ void fill_local(Identity& identity, const SourceReading& chosen, const std::vect
   identity.local_known = identity.group.world == 1;
 }
 
+// Whoever meets at a loopback address is on one host, also where nobody said so.
+void fill_local_from_place(Identity& identity) {
+  if (identity.local_known || !is_loopback(identity.master_addr)) return;
+  identity.group.local_rank = identity.group.rank;
+  identity.group.local_world = identity.group.world;
+  identity.local_known = true;
+}
+
 std::string find_token(const Identity& identity) {
   if (const auto token = base::environment("LOCKSTEP_TOKEN")) {
     (void)token_bytes(*token);
@@ -83,6 +91,7 @@ std::optional<Identity> find_identity(const IdentityFlags& flags) {
   identity.disagreements = disagreements_with(chosen, readings);
   fill_local(identity, chosen, readings);
   find_meeting_place(flags, identity);
+  fill_local_from_place(identity);
   identity.token = find_token(identity);
   return identity;
 }

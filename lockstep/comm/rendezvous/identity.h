@@ -19,7 +19,7 @@ struct IdentityFlags {
 
 struct Identity {
   Group group;
-  bool local_known = false;  // local_rank and local_world were told; else the ranks find out when they meet
+  bool local_known = false;  // local_rank and local_world are known; else the ranks find out when they meet
   std::string source;  // "flags", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"
   std::string master_addr;       // empty: rank 0 says where it serves in a file named after `job`
   int master_port = 0;           // 0: likewise, or any free one when the world is 1

@@ -1,5 +1,6 @@
 #include "lockstep/comm/rendezvous/meeting_place.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include "lockstep/base/environment.h"
@@ -100,6 +101,12 @@ void find_meeting_place(const IdentityFlags& flags, Identity& identity) {
   } else {
     throw_no_place(identity, "MASTER_ADDR and MASTER_PORT are not set");
   }
+}
+
+bool is_loopback(const std::string& address) {
+  in_addr number{};
+  if (::inet_pton(AF_INET, address.c_str(), &number) == 1) return address.starts_with("127.");
+  return address == "::1" || address == "localhost";
 }
 
 std::string first_slurm_host(const std::string& node_list) {

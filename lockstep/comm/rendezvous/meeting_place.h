@@ -15,6 +15,9 @@ namespace lockstep::comm {
 // ranks have no way to meet.
 void find_meeting_place(const IdentityFlags& flags, Identity& identity);
 
+// Whether only this host's processes can meet there: 127.0.0.0/8, ::1, localhost. No name is looked up.
+bool is_loopback(const std::string& address);
+
 // The first host of a Slurm node list: "node[03-05,9],other7" gives "node03".
 std::string first_slurm_host(const std::string& node_list);
 

@@ -70,6 +70,9 @@ Verdict decide(const Evidence& evidence);
 // The verdict when ranks have not arrived in time.
 Verdict missing_ranks(const std::vector<int>& missing, int world, base::Nanoseconds waited);
 
+// The first rank that a verdict's message blames, for who has heard the words alone.
+std::optional<int> culprit_in(const std::string& message);
+
 // "rank 3", "ranks 0 and 1", "ranks 0, 2 and 4-7".
 std::string rank_list(const std::vector<int>& ranks);
 // "all_reduce #42 (sum) of 1024 f32 over gloo".

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "lockstep/base/text.h"
@@ -38,7 +39,26 @@ std::string position_text(const RankEvidence& rank) {
   return "was not in any operation (its last was " + operation_text(*rank.position) + ")";
 }
 
+// The number that `text` begins with behind one of the words.
+std::optional<int> number_behind(const std::string& text, std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words) {
+    int number = 0;
+    if (!text.starts_with(word)) continue;
+    const char* first = text.data() + word.size();
+    if (std::from_chars(first, text.data() + text.size(), number).ec == std::errc()) return number;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<int> culprit_in(const std::string& message) {
+  // "rank 0 waited 5 s in ...; rank 1 has not arrived: ..." begins with the one that suffered.
+  const std::size_t end = message.find(" has not arrived: ");
+  const std::size_t absent = end == std::string::npos ? end : message.rfind("; ", end);
+  if (absent != std::string::npos) return number_behind(message.substr(absent), {"; rank "});
+  return number_behind(message, {"rank ", "ranks "});
+}
 
 std::string rank_list(const std::vector<int>& ranks) {
   std::vector<std::string> parts = rank_ranges(ranks);

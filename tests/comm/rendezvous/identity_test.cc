@@ -91,7 +91,6 @@ TEST_F(IdentityTest, ComesFromTorchrunsVariables) {
   EXPECT_EQ(identity.source, "RANK");
   EXPECT_EQ(identity.master_addr, "127.0.0.1");
   EXPECT_EQ(identity.master_port, 29511);
-  EXPECT_FALSE(identity.local_known);
   EXPECT_FALSE(identity.launcher_serves);
   EXPECT_EQ(describe(identity), "rank 1 of 4, as RANK says; rank 0 serves at 127.0.0.1:29511");
 }
@@ -103,6 +102,21 @@ TEST_F(IdentityTest, OfALocalRankComesFromTorchrunsVariablesToo) {
   EXPECT_TRUE(identity.local_known);
   EXPECT_EQ(identity.group.local_rank, 1);
   EXPECT_EQ(identity.group.local_world, 2);
+}
+
+TEST_F(IdentityTest, OfRanksThatMeetOnLoopbackIsOfOneHost) {
+  set_torchrun();
+  for (const char* address : {"127.0.0.1", "127.3.2.1", "::1", "localhost"}) {
+    set({{"MASTER_ADDR", address}});
+    const Identity identity = find_identity({}).value();
+    EXPECT_TRUE(identity.local_known) << address;
+    EXPECT_EQ(identity.group.local_rank, 1) << address;
+    EXPECT_EQ(identity.group.local_world, 4) << address;
+  }
+  for (const char* address : {"10.0.0.7", "127.example.org", "node03", "::2"}) {
+    set({{"MASTER_ADDR", address}});
+    EXPECT_FALSE(find_identity({})->local_known) << address;
+  }
 }
 
 TEST_F(IdentityTest, IsTheSameTokenForAllRanksOfOnePlaceAndAnotherElsewhere) {

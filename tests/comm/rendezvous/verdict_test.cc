@@ -223,6 +223,19 @@ TEST(Verdict, OfMissingRanksNamesThem) {
   EXPECT_THAT(verdict.message, HasSubstr("ranks 1 and 4-6 of 8 did not arrive within 60"));
 }
 
+TEST(Verdict, NamesItsRankInItsMessageForWhoHearsTheWordsAlone) {
+  EXPECT_EQ(culprit_in(missing_ranks({1, 4}, 8, std::chrono::seconds(60)).message), 1);
+  EXPECT_EQ(culprit_in(missing_ranks({3, 4, 5}, 8, std::chrono::seconds(60)).message), 3);
+  Evidence evidence = world_of(3);
+  report(evidence.ranks[0], 0, Kind::timed_out, "too late", ExitCode::timed_out);
+  evidence.ranks[2].position = after(41, kSum);
+  EXPECT_EQ(culprit_in(decide(evidence).message), 2);
+  evidence.ranks[1] = gone(true, "was killed by signal 9 (SIGKILL)");
+  EXPECT_EQ(culprit_in(decide(evidence).message), 1);
+  EXPECT_EQ(culprit_in("ranks disagree: all of them"), std::nullopt);
+  EXPECT_EQ(culprit_in("the disk is full"), std::nullopt);
+}
+
 TEST(RankList, ReadsLikeASentence) {
   EXPECT_EQ(rank_list({3}), "rank 3");
   EXPECT_EQ(rank_list({0, 1}), "ranks 0 and 1");
