@@ -318,7 +318,9 @@ comm::Group TrainingRun::reporting_group() const {
   return group;
 }
 
+// A device may still have operations to end that the ledger is to have.
 void TrainingRun::report_totals() {
+  if (communicator_ != nullptr) communicator_->queue().drain();
   const comm::Group group = reporting_group();
   std::optional<TracePlace> trace;
   if (trace_ != nullptr) trace = TracePlace{*spec_.trace, place_.directory};

@@ -160,6 +160,7 @@ void Horovod::after_update() {
 
 void Horovod::settle() {
   engine_.pause();
+  data_->queue().drain();  // whose totals are read next
   buffers_.exchange();
 }
 
