@@ -16,7 +16,6 @@
 #include "lockstep/record/catalogue_rules.h"
 #include "lockstep/train/device_layers.h"
 #include "lockstep/train/replicas.h"
-#include "lockstep/train/run_trace.h"
 #include "lockstep/train/started.h"
 #include "lockstep/train/totals.h"
 
@@ -257,6 +256,7 @@ Ending TrainingRun::train() {
   const Ending ending = run_to_the_end(trainer);
   utilisation_.stop();
   conclude(trainer, from, ending);
+  write_trace();
   return ending;
 }
 
@@ -317,15 +317,24 @@ comm::Group TrainingRun::reporting_group() const {
   return group;
 }
 
+std::optional<TracePlace> TrainingRun::trace_place() const {
+  if (trace_ == nullptr) return std::nullopt;
+  return TracePlace{*spec_.trace, place_.directory};
+}
+
 void TrainingRun::report_totals() {
   const comm::Group group = reporting_group();
-  std::optional<TracePlace> trace;
-  if (trace_ != nullptr) trace = TracePlace{*spec_.trace, place_.directory};
-  if (replicas_ != nullptr) replicas_->report_totals(trace);
+  if (replicas_ != nullptr) replicas_->report_totals(trace_place());
   record::LedgerEvent ledger = ledger_event(session_.ledger(), group.rank, group.world);
   ledger.control = strategy_->control();
   events_.write(ledger);
-  if (trace) write_run_trace(*trace_, *trace, group, communicator_.get(), events_);
+}
+
+// Last: what was trained, and its figures, are worth more than the trace.
+void TrainingRun::write_trace() {
+  if (const auto place = trace_place())
+    write_run_trace(*trace_, *place, reporting_group(), communicator_.get(), events_);
+  events_.flush();
 }
 
 // The design's bound on what no span explains; small models have less to divide it by.

@@ -13,6 +13,7 @@
 #include "lockstep/models/layers/sync_batch_norm.h"
 #include "lockstep/train/disturbances.h"
 #include "lockstep/train/event_log.h"
+#include "lockstep/train/run_trace.h"
 #include "lockstep/train/trainer.h"
 
 namespace lockstep::train {
@@ -54,6 +55,8 @@ class TrainingRun {
   void end(const record::EventBody& last);
   comm::Group reporting_group() const;
   void report_totals();
+  std::optional<TracePlace> trace_place() const;
+  void write_trace();
   void report_memory();
   bool counts_memory(const std::shared_ptr<measure::MemoryAccount>& memory) const;
   void report_utilisation();
