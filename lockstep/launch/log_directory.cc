@@ -97,8 +97,9 @@ void make_log_directory(const std::filesystem::path& directory) {
   std::filesystem::create_directories(directory, error);
   if (!error && ::access(directory.c_str(), W_OK | X_OK) != 0) error = {errno, std::generic_category()};
   if (error)
-    throw base::StoreError(fmt::format("the ranks' logs cannot be kept in {}: {}. Choose another directory.",
-                                       directory.string(), error.message()));
+    throw base::StoreError(fmt::format(
+        "the ranks' logs cannot be kept in {}: {}. Nothing was started. Choose another directory.",
+        directory.string(), error.message()));
 }
 
 }  // namespace lockstep::launch

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/log.h"
 #include "lockstep/models/weights.h"
 #include "lockstep/train/same_run.h"
 
@@ -99,12 +100,18 @@ CheckpointPart Checkpointer::make_part(const Progress& progress,
 std::optional<Progress> Checkpointer::restore() {
   if (!parts_.spec.resume) return std::nullopt;
   const FoundCheckpoint found = find_checkpoint(*parts_.spec.resume);
-  for (const std::string& fault : found.refused)
-    events_.write(record::WarningEvent{"a newer checkpoint was refused: " + fault});
+  for (const std::string& fault : found.refused) say_refused(fault);
   const CheckpointPart part = read_part(found.path, group_.rank);
   const CheckpointPart first = read_part(found.path, 0);
   put_back(part, first, found.path.string());
   return progress_from_json(first.facts.at("progresses").at(static_cast<std::size_t>(group_.rank)));
+}
+
+// Whoever waits for the run's end is to know at once where it goes on from.
+void Checkpointer::say_refused(const std::string& fault) {
+  const std::string warning = "a newer checkpoint was refused: " + fault;
+  if (group_.rank == 0) base::log_info("warning: " + warning);
+  events_.write(record::WarningEvent{warning});
 }
 
 // A rank that has only optimiser state of its own has rank 0's model.

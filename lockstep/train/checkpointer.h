@@ -40,6 +40,7 @@ class Checkpointer {
   bool writes_model() const { return group_.rank == 0 || parts_.strategy.replicas_differ(); }
   CheckpointPart make_part(const Progress& progress, const std::vector<std::string>& progresses) const;
   std::vector<std::string> gather_texts(const std::string& topic, std::int64_t step, const std::string& mine);
+  void say_refused(const std::string& fault);
   void put_back(const CheckpointPart& part, const CheckpointPart& first, const std::string& origin);
 
   CheckpointedParts parts_;

@@ -25,13 +25,12 @@ void merge(const TracePlace& place, int world, EventLog& events) {
   for (const fs::path& fragment : fragments) fs::remove(fragment);
 }
 
-// What was trained is worth more than its trace.
-void merge_or_warn(const TracePlace& place, int world, EventLog& events) {
+void merge_or_keep_parts(const TracePlace& place, int world, EventLog& events) {
   try {
     merge(place, world, events);
   } catch (const base::Error& error) {
-    events.write(record::WarningEvent{fmt::format("the trace was not written: {} Its parts are kept in {}.",
-                                                  error.what(), place.directory.string())});
+    throw base::StoreError(fmt::format("the trace was not written: {} Its parts are kept in {}.",
+                                       error.what(), place.directory.string()));
   }
 }
 
@@ -49,7 +48,7 @@ void write_run_trace(const measure::TraceRecorder& recorder, const TracePlace& p
                      const comm::Group& group, comm::Communicator* communicator, EventLog& events) {
   recorder.write_fragment(fragment_of(place, group.rank));
   if (communicator != nullptr) communicator->run(comm::barrier());
-  if (group.rank == 0) merge_or_warn(place, group.world, events);
+  if (group.rank == 0) merge_or_keep_parts(place, group.world, events);
 }
 
 }  // namespace lockstep::train

@@ -19,7 +19,7 @@ struct TracePlace {
 };
 
 // Collective. Returns when this rank's fragment is written; on rank 0, when the trace is, and the fragments
-// are gone. `communicator` is null for one worker. Throws StoreError.
+// are gone. `communicator` is null for one worker. Throws StoreError; the fragments then stay.
 void write_run_trace(const measure::TraceRecorder& recorder, const TracePlace& place,
                      const comm::Group& group, comm::Communicator* communicator, EventLog& events);
 

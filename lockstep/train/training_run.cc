@@ -16,7 +16,6 @@
 #include "lockstep/record/catalogue_rules.h"
 #include "lockstep/train/device_layers.h"
 #include "lockstep/train/replicas.h"
-#include "lockstep/train/run_trace.h"
 #include "lockstep/train/started.h"
 #include "lockstep/train/totals.h"
 
@@ -258,6 +257,7 @@ Ending TrainingRun::train() {
   const Ending ending = run_to_the_end(trainer);
   utilisation_.stop();
   conclude(trainer, from, ending);
+  write_trace();
   return ending;
 }
 
@@ -318,15 +318,23 @@ comm::Group TrainingRun::reporting_group() const {
   return group;
 }
 
+std::optional<TracePlace> TrainingRun::trace_place() const {
+  if (trace_ == nullptr) return std::nullopt;
+  return TracePlace{*spec_.trace, place_.directory};
+}
+
 // A device may still have operations to end that the ledger is to have.
 void TrainingRun::report_totals() {
   if (communicator_ != nullptr) communicator_->queue().drain();
-  const comm::Group group = reporting_group();
-  std::optional<TracePlace> trace;
-  if (trace_ != nullptr) trace = TracePlace{*spec_.trace, place_.directory};
-  if (replicas_ != nullptr) replicas_->report_totals(trace);
+  if (replicas_ != nullptr) replicas_->report_totals(trace_place());
   events_.write(own_ledger());
-  if (trace) write_run_trace(*trace_, *trace, group, communicator_.get(), events_);
+}
+
+// Last: what was trained, and its figures, are worth more than the trace.
+void TrainingRun::write_trace() {
+  if (const auto place = trace_place())
+    write_run_trace(*trace_, *place, reporting_group(), communicator_.get(), events_);
+  events_.flush();
 }
 
 // Totals since the start, while training goes on: the last ones count.

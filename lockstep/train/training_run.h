@@ -13,6 +13,7 @@
 #include "lockstep/models/layers/sync_batch_norm.h"
 #include "lockstep/train/disturbances.h"
 #include "lockstep/train/event_log.h"
+#include "lockstep/train/run_trace.h"
 #include "lockstep/train/trainer.h"
 
 namespace lockstep::train {
@@ -56,6 +57,8 @@ class TrainingRun {
   void report_totals();
   void report_so_far();
   record::LedgerEvent own_ledger() const;
+  std::optional<TracePlace> trace_place() const;
+  void write_trace();
   void report_memory();
   bool counts_memory(const std::shared_ptr<measure::MemoryAccount>& memory) const;
   void report_utilisation();

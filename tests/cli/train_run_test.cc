@@ -98,6 +98,14 @@ TEST_F(TrainRun, a_store_that_cannot_be_written_is_said_before_anything_starts) 
   EXPECT_THAT(run.err, AllOf(HasSubstr("/proc/nowhere"), HasSubstr("--store DIR")));
 }
 
+TEST_F(TrainRun, logs_that_cannot_be_kept_are_said_before_anything_starts) {
+  const ProgramRun run = train("--log-dir /dev/null/x");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("logs cannot be kept in /dev/null/x"), HasSubstr("Nothing was started")));
+  EXPECT_TRUE(runs().empty());
+}
+
 TEST_F(TrainRun, results_that_nobody_reads_are_kept_and_end_as_a_closed_pipe_does) {
   const ProgramRun run = run_shell(setting() + "(sleep 0.2; " + program() +
                                    " train --data digits 2>/dev/null; echo $? >&2) | true");

@@ -7,6 +7,7 @@
 #include "lockstep/cli/train/train_conclusion.h"
 #include "lockstep/cli/train/train_files.h"
 #include "lockstep/cli/train/worker_program.h"
+#include "lockstep/launch/log_directory.h"
 
 namespace lockstep::cli {
 namespace {
@@ -53,6 +54,7 @@ int launch_training(const TrainOptions& options, const TrainPlan& plan, const Co
   const base::TimePoint start = base::now();
   const lab::RunRequest request = request_of(options, plan);
   require_inputs(plan.spec);
+  if (!options.log_directory.empty()) launch::make_log_directory(options.log_directory);
   const lab::RunDirectory run = lab::RunDirectory::create(lab::find_store(options.store), plan.spec);
   console.note(fmt::format("{}\n{}run {}\n", describe(plan), data_place_note(plan.spec), run.id()));
   LiveDisplay display(options.progress, plan, run);

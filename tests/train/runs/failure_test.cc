@@ -155,6 +155,19 @@ TEST_F(Failure, AFullDiskWhileCheckpointingKeepsTheCheckpointBefore) {
   EXPECT_THAT(run.err, AllOf(HasSubstr("no room"), HasSubstr("step-00000007/manifest.json")));
 }
 
+TEST_F(Failure, ATraceThatFindsNoRoomIsAnErrorAndCostsNothingElse) {
+  const std::string full = (store_.path() / "full").string();  // is there, and takes nothing
+  fs::create_symlink("/dev/full", full);
+  const TrainRun run =
+      store_.train("--model lenet5 --data digits --train-samples 400 --steps 4 --trace '" + full + "'");
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_EQ(occurrences("error: ", run.err), 1) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("the trace was not written"));
+  EXPECT_EQ(run.record.at("failure").at("kind"), "store");
+  EXPECT_EQ(run.losses().size(), 4u);
+  EXPECT_TRUE(run.record.at("wall_seconds").contains("train"));
+}
+
 TEST_F(Failure, AFileThatMayNotGrowWhileCheckpointingIsAnErrorToo) {
   const TrainRun run = store_.train(  // one worker: the limit holds for shared memory too
       "--model lenet5 --data digits --train-samples 400 --epochs 2 --checkpoint-epochs 1", 120,

@@ -190,6 +190,7 @@ TEST_F(Resume, FromACheckpointThatWasCutUsesTheOneBefore) {
       EXPECT_EQ(resumed.losses().size(), 10u) << "from step 20";
       EXPECT_THAT(resumed.record.at("warnings").dump(),
                   HasSubstr("a newer checkpoint was refused: step-00000030"));
+      EXPECT_THAT(resumed.err, HasSubstr("warning: a newer checkpoint was refused: step-00000030"));
       expect_same_weights("whole", "resumed");
       fs::copy_file(backup, file, fs::copy_options::overwrite_existing);
     }
