@@ -33,8 +33,12 @@ record::RunRecord record_of(const Json& json, const std::string& place) {
 Records records_of_file(const fs::path& file) {
   const std::string text = read_whole(file);
   const Json whole = Json::parse(text, nullptr, false);
-  if (!whole.is_discarded()) return {record_of(whole, file.string() + ": ")};
   Records records;
+  if (whole.is_object() && whole.contains("records")) {  // a study that travels with them
+    for (const Json& record : whole["records"]) records.push_back(record_of(record, file.string() + ": "));
+    return records;
+  }
+  if (!whole.is_discarded()) return {record_of(whole, file.string() + ": ")};
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number)

@@ -22,8 +22,8 @@ std::string to_json_lines(std::span<const record::RunRecord> records);
 // run_figures.h. What a record does not hold is an empty cell. Numbers read back into the same ones.
 std::string to_csv(std::span<const record::RunRecord> records);
 
-// Records of a file (JSON Lines, or one record as JSON), of a run's directory, or of all runs of a store.
-// Throws DataError with file and line for what is no record.
+// Records of a file (JSON Lines, one record as JSON, or a study with them), of a run's directory, or of all
+// runs of a store. Throws DataError with file and line for what is no record.
 std::vector<record::RunRecord> read_records(const std::filesystem::path& from);
 
 enum class Imported { added, known };

@@ -74,6 +74,14 @@ StoredCell cell_of(const Json& json, const std::vector<Cell>& cells, const std::
   return stored;
 }
 
+StoredStudy study_of(const Json& json, const fs::path& file) {
+  StoredStudy stored;
+  stored.study = parse_study(json.at("text"), json.at("file"), choice_of(json.at("choice")));
+  const std::vector<Cell> cells = cells_of(stored.study);
+  for (const Json& cell : json.at("cells")) stored.cells.push_back(cell_of(cell, cells, file.string()));
+  return stored;
+}
+
 const Cell* cell_named(const std::vector<StoredCell>& cells, const std::string& name) {
   for (const StoredCell& stored : cells)
     if (stored.cell.name == name) return &stored.cell;
@@ -118,12 +126,7 @@ std::optional<StoredStudy> stored_study(const fs::path& store, const std::string
   const fs::path file = study_directory(store, id) / "study.json";
   if (!fs::exists(file)) return std::nullopt;
   try {
-    const Json json = Json::parse(read_whole(file));
-    StoredStudy stored;
-    stored.study = parse_study(json.at("text"), json.at("file"), choice_of(json.at("choice")));
-    const std::vector<Cell> cells = cells_of(stored.study);
-    for (const Json& cell : json.at("cells")) stored.cells.push_back(cell_of(cell, cells, file.string()));
-    return stored;
+    return study_of(Json::parse(read_whole(file)), file);
   } catch (const Json::exception& error) {
     throw base::StoreError(fmt::format("{} is damaged: {}.", file.string(), error.what()));
   }
@@ -148,6 +151,31 @@ std::vector<record::RunRecord> records_of(const fs::path& store, const StoredStu
   std::vector<record::RunRecord> records = records_of_study(store, study.study.id());
   std::erase_if(records, [&](const record::RunRecord& record) { return !study.holds(record); });
   return records;
+}
+
+std::string to_travelling_json(const fs::path& store, const std::string& id) {
+  const std::optional<StoredStudy> stored = stored_study(store, id);
+  if (!stored)
+    throw base::ConfigError(
+        fmt::format("there is no study '{}' in {}. `lockstep runs list` shows which runs belong to which.",
+                    id, store.string()));
+  Json json = Json::parse(read_whole(study_directory(store, id) / "study.json"));
+  json["records"] = Json::array();
+  for (const record::RunRecord& record : records_of(store, *stored))
+    json["records"].push_back(record::to_json(record));
+  return json.dump() + "\n";
+}
+
+std::optional<TravellingStudy> travelling_study(const fs::path& file) {
+  const Json json = Json::parse(read_whole(file), nullptr, false);
+  if (!json.is_object() || !json.contains("choice") || !json.contains("records")) return std::nullopt;
+  try {
+    TravellingStudy study{study_of(json, file), {}};
+    for (const Json& record : json.at("records")) study.records.push_back(record::record_from_json(record));
+    return study;
+  } catch (const std::exception& error) {
+    throw base::DataError(fmt::format("{} is damaged: {}. Get it again.", file.string(), error.what()));
+  }
 }
 
 EarlierRuns earlier_runs(const fs::path& store, const StudyPlan& plan) {

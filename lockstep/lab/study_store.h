@@ -50,6 +50,16 @@ std::vector<std::string> stored_study_ids(const std::filesystem::path& store);
 // The records of the study as it was last run, the oldest first.
 std::vector<record::RunRecord> records_of(const std::filesystem::path& store, const StoredStudy& study);
 
+// A study with its records, as one file that travels: what a report elsewhere needs.
+struct TravellingStudy {
+  StoredStudy study;
+  std::vector<record::RunRecord> records;
+};
+// One JSON document. Throws ConfigError where the store has no such study.
+std::string to_travelling_json(const std::filesystem::path& store, const std::string& id);
+// Nothing for a file of another kind. Throws DataError for a damaged one.
+std::optional<TravellingStudy> travelling_study(const std::filesystem::path& file);
+
 // The runs of a study that are in the store.
 struct EarlierRun {
   RunDirectory directory;

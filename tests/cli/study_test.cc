@@ -187,6 +187,22 @@ TEST_F(StudyRun, exported_records_come_into_another_store) {
   EXPECT_THAT(lockstep("runs reindex --store '" + other + "'").out, HasSubstr("4 runs"));
 }
 
+TEST_F(StudyRun, a_study_travels_with_its_records) {
+  write(good);
+  ASSERT_EQ(study("").exit_code, 0);
+  const std::string file = "'" + (store / "grid.json").string() + "'";
+  const std::string elsewhere = " --store '" + (store / "elsewhere").string() + "'";
+  ASSERT_EQ(lockstep("runs export grid --format study -o " + file).exit_code, 0);
+  EXPECT_EQ(lockstep("runs export grid grid --format study").exit_code, 2);
+  EXPECT_EQ(lockstep("runs export gird --format study").exit_code, 3);
+  const ProgramRun here = lockstep("report grid"), there = lockstep("report " + file);
+  EXPECT_EQ(there.exit_code, 0) << there.err;
+  EXPECT_EQ(there.out, here.out);
+  EXPECT_THAT(lockstep("runs import " + file + elsewhere).out, HasSubstr("4 runs imported"));
+  run_shell("head -c 3000 " + file + " > '" + (store / "cut.json").string() + "'");
+  EXPECT_EQ(lockstep("report '" + (store / "cut.json").string() + "'").exit_code, 3);
+}
+
 // Every built-in study and its quick variant is a study that this version's catalogue can plan.
 TEST_F(StudyRun, every_builtin_study_can_be_planned_in_both_variants) {
   const auto list = nlohmann::json::parse(lockstep("study --list --json").out);

@@ -17,6 +17,7 @@
 #include "lockstep/cli/train/summary.h"
 #include "lockstep/lab/conclude.h"
 #include "lockstep/lab/record_exchange.h"
+#include "lockstep/lab/study_store.h"
 #include "lockstep/measure/whole_file.h"
 
 namespace lockstep::cli {
@@ -78,37 +79,39 @@ std::vector<Example> RunsCommand::examples() const {
 }
 
 std::vector<Flag> RunsCommand::flags() {
-  return {{.names = "words",
-           .value = "ACTION [ID...]",
-           .help = "list (default), show ID, export [ID|STUDY...], import FILE|DIR..., rm ID..., reindex; an "
-                   "id may be "
-                   "cut short, or be the run's directory",
-           .known_values = actions(),
-           .set = [this](const std::string& typed) { words_.push_back(typed); }},
-          {.names = "--study",
-           .value = "NAME",
-           .help = "with list, export and rm: the runs of this study",
-           .set = text(study_)},
-          {.names = "--format",
-           .value = "HOW",
-           .help = "with export: jsonl (default, whole records) or csv (a row a run)",
-           .known_values = {"jsonl", "csv"},
-           .set = one_of(format_, {"jsonl", "csv"})},
-          {.names = "-o,--output",
-           .value = "FILE",
-           .help = "with export: write there instead of standard output",
-           .set = path(output_)},
-          {.names = "--spec",
-           .help = "with show: only the spec, as YAML (with --json: as JSON)",
-           .set = turn_on(spec_)},
-          {.names = "--json", .help = "print one JSON document", .set = turn_on(json_)},
-          {.names = "--force",
-           .help = "with rm: also a run that has no record and may still be running",
-           .set = turn_on(force_)},
-          {.names = "--store",
-           .value = "DIR",
-           .help = "where runs are kept (default: LOCKSTEP_STORE, else the XDG data directory)",
-           .set = [this](const std::string& typed) { store_ = typed; }}};
+  return {
+      {.names = "words",
+       .value = "ACTION [ID...]",
+       .help = "list (default), show ID, export [ID|STUDY...], import FILE|DIR..., rm ID..., reindex; an "
+               "id may be "
+               "cut short, or be the run's directory",
+       .known_values = actions(),
+       .set = [this](const std::string& typed) { words_.push_back(typed); }},
+      {.names = "--study",
+       .value = "NAME",
+       .help = "with list, export and rm: the runs of this study",
+       .set = text(study_)},
+      {.names = "--format",
+       .value = "HOW",
+       .help = "with export: jsonl (default, whole records), csv (a row a run) or study (one STUDY with its "
+               "records, for a report elsewhere)",
+       .known_values = {"jsonl", "csv", "study"},
+       .set = one_of(format_, {"jsonl", "csv", "study"})},
+      {.names = "-o,--output",
+       .value = "FILE",
+       .help = "with export: write there instead of standard output",
+       .set = path(output_)},
+      {.names = "--spec",
+       .help = "with show: only the spec, as YAML (with --json: as JSON)",
+       .set = turn_on(spec_)},
+      {.names = "--json", .help = "print one JSON document", .set = turn_on(json_)},
+      {.names = "--force",
+       .help = "with rm: also a run that has no record and may still be running",
+       .set = turn_on(force_)},
+      {.names = "--store",
+       .value = "DIR",
+       .help = "where runs are kept (default: LOCKSTEP_STORE, else the XDG data directory)",
+       .set = [this](const std::string& typed) { store_ = typed; }}};
 }
 
 std::filesystem::path RunsCommand::store() const {
@@ -174,9 +177,17 @@ std::vector<RunRecord> RunsCommand::chosen_records(const Words& names) const {
   return lab::each_once(std::move(records));
 }
 
+std::string RunsCommand::whole_study(const Words& names) const {
+  if (names.size() + (study_.empty() ? 0 : 1) != 1)
+    throw base::UsageError("--format study takes the name of one study: lockstep runs export STUDY.");
+  return lab::to_travelling_json(store(), study_.empty() ? names.front() : study_);
+}
+
 int RunsCommand::take_out(const Words& names, const Console& console) const {
   const std::vector<RunRecord> records = chosen_records(names);
-  const std::string text = format_ == "csv" ? lab::to_csv(records) : lab::to_json_lines(records);
+  const std::string text = format_ == "study" ? whole_study(names)
+                           : format_ == "csv" ? lab::to_csv(records)
+                                              : lab::to_json_lines(records);
   if (output_.empty()) {
     console.print(text);
     return 0;

@@ -29,6 +29,7 @@ class RunsCommand : public Command {
   int take_in(const Words& files, const Console& console) const;
   int reindex(const Words& names, const Console& console) const;
   std::vector<record::RunRecord> chosen_records(const Words& names) const;
+  std::string whole_study(const Words& names) const;
   std::filesystem::path store() const;
 
   Words words_;  // list | show ID | export ... | import FILE... | rm ID... | reindex

@@ -60,17 +60,30 @@ std::string remark_of(const lab::StoredCell& cell) {
   return base::join(parts, "; ");
 }
 
-void take_study(ReportSource& source, const fs::path& store, lab::StoredStudy stored) {
+void take_study(ReportSource& source, lab::StoredStudy stored, std::vector<RunRecord> records) {
   if (source.study)
     throw base::ConfigError(
         fmt::format("a report is about one study, and both {} and {} are named. Report them one by "
                     "one.",
                     source.study->id(), stored.study.id()));
-  for (RunRecord& run : lab::records_of(store, stored)) source.records.push_back(std::move(run));
+  std::move(records.begin(), records.end(), std::back_inserter(source.records));
   for (const lab::StoredCell& cell : stored.cells)
     if (const std::string remark = remark_of(cell); !remark.empty())
       source.notes.push_back({cell.cell.name, remark, !cell.cannot_run.empty()});
   source.study = std::move(stored.study);
+}
+
+void take_study(ReportSource& source, const fs::path& store, lab::StoredStudy stored) {
+  std::vector<RunRecord> records = lab::records_of(store, stored);
+  take_study(source, std::move(stored), std::move(records));
+}
+
+// A study with its records, or records alone.
+void take_file(ReportSource& source, const fs::path& file) {
+  if (auto travelled = lab::travelling_study(file))
+    take_study(source, std::move(travelled->study), std::move(travelled->records));
+  else
+    add_file(source.records, file);
 }
 
 // Those that ran here, and those of which runs were imported.
@@ -128,7 +141,7 @@ ReportSource find_report_source(const fs::path& store, const std::vector<std::st
     if (fs::is_regular_file(name) && is_study_file(name))
       take_study_file(source, store, name);
     else if (fs::is_regular_file(name))
-      add_file(source.records, name);
+      take_file(source, name);
     else if (auto stored = lab::stored_study(store, name))
       take_study(source, store, std::move(*stored));
     else if (!take_imported_study(source, store, name))
