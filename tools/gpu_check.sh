@@ -3,11 +3,12 @@
 # preset cuda, runs the nccl and p2p tests, and benches both on one GPU (without and with MPS) and the CPU backends beside it.
 # Prints each phase with its time, and a short table last. Logs and figures go to $OUT, or out/gpu.
 #
-# Phases, in their order: facts build test step p2p runs engine graph torchvision bench-nccl bench-mps bench-cpu sixteen full. `p2p` tests that
+# Phases, in their order: facts build test step p2p runs engine graph accuracy torchvision bench-nccl bench-mps bench-cpu sixteen full records. `p2p` tests that
 # backend and benches it in turns with nccl, on equal shares of one GPU under MPS. `engine` and
 # `torchvision` compare the engine with PyTorch on the GPU, `sixteen` on 16 cores. `full`, the whole matrix of collectives
 # under MPS, takes what is left of the limit (default 480 s); alone, give it more: --only full --limit 590.
-# `step` tests what a step is made of on a GPU, `runs` whole runs on slices of it, `graph` benches whole steps beside PyTorch's.
+# `step` tests what a step is made of on a GPU, `runs` whole runs on slices of it, `graph` benches whole steps beside PyTorch's, `accuracy`
+# trains CIFAR-10 with both. `records` (only when named) runs the built-in studies on slices (tools/gpu_records.sh; RECORDS: which).
 # SIXTEEN_MODELS, GRAPH_CASES (GRAPH_REPEATS), ENGINE_CHECKS and RUNS_FILTER choose among what `sixteen`, `graph`, `engine` and `runs` do.
 # Needs no network. What the machine lacks is taken from the bundle (tools/gpu_bundle.sh; default carry/bundle).
 set -uo pipefail
@@ -15,7 +16,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 readonly START=$SECONDS
 readonly BUILD=build/cuda
-only=facts,build,test,step,p2p,runs,engine,graph,torchvision,bench-nccl,bench-mps,bench-cpu,sixteen,full
+only=facts,build,test,step,p2p,runs,engine,graph,accuracy,torchvision,bench-nccl,bench-mps,bench-cpu,sixteen,full
 limit=480
 bundle=$PWD/carry/bundle
 out=${OUT:-out/gpu}
@@ -148,7 +149,7 @@ build() {
   [[ ,$only, == *,p2p,* ]] && targets+=(p2p_test p2p_parts_test)
   [[ ,$only, == *,step,* ]] && targets+=(test_optimizer_gpu test_device_step_gpu)
   if grep -q 'found   torch' "$out/configure.log"; then
-    [[ $only =~ runs|engine|graph|torchvision|sixteen ]] && targets+=(lockstep-worker)
+    [[ $only =~ runs|engine|graph|accuracy|torchvision|sixteen|records ]] && targets+=(lockstep-worker)
     [[ ,$only, == *,runs,* ]] && targets+=(train_gpu_test)
   fi
   timeout "$(left)" cmake --build "$BUILD" -j "$(nproc)" --target "${targets[@]}" >"$out/build.log" 2>&1 || {
@@ -221,6 +222,13 @@ engine() { timeout --kill-after=5 "$(left)" python3 tools/gpu_engine.py --lockst
 graph() {
   timeout --kill-after=5 "$(left)" python3 tools/bench_gpu.py --lockstep "$BUILD/bin/lockstep" ${GRAPH_CASES:+--cases "$GRAPH_CASES"} \
     ${GRAPH_REPEATS:+--repeats "$GRAPH_REPEATS"}
+}
+
+accuracy() { timeout --kill-after=5 "$(left)" python3 tools/gpu_accuracy.py --lockstep "$BUILD/bin/lockstep"; }
+
+records() {
+  # shellcheck disable=SC2086  # names
+  LOCKSTEP=$BUILD/bin/lockstep tools/gpu_records.sh --limit "$(($(left) - 10))" --store "$out/store" --out "$out/h200" ${RECORDS:-}
 }
 
 torchvision() { timeout --kill-after=5 "$(left)" python3 tools/check_torchvision.py --bin "$BUILD/bin"; }
@@ -310,12 +318,14 @@ main() {
   phase runs test_runs
   phase engine engine
   phase graph graph
+  phase accuracy accuracy
   phase torchvision torchvision
   phase bench-nccl bench_nccl "one GPU, by turns"
   phase bench-mps with_mps bench_nccl "one GPU, MPS"
   phase bench-cpu bench_cpu
   phase sixteen sixteen
   phase full test_full
+  phase records records
   python3 tools/gpu_table.py "$out/bench.jsonl" | tee -a "$out/summary.txt"
   printf '\n'
   grep '^==' "$out/summary.txt"
