@@ -65,7 +65,6 @@ TEST(Program, mistakes_in_the_line_exit_with_2_one_message_and_a_suggestion) {
       {"bench allreduce --op smu", "Did you mean 'sum'?"},
       {"bench allreduce -b", "needs a value"},
       {"bench allreduce -b 4Q", "'4Q' is not a size"},
-      {"bench allreduce -b 2M -e 1M", "is above"},
       {"bench", "which collective?"},
       {"bench allreduce --color blue", "none of auto, always, never"},
       {"completion zsh", "'zsh' is unknown: there is only bash."},
@@ -77,6 +76,12 @@ TEST(Program, mistakes_in_the_line_exit_with_2_one_message_and_a_suggestion) {
     EXPECT_THAT(run.out, IsEmpty()) << line;
     EXPECT_THAT(run.err, AllOf(StartsWith("error: "), HasSubstr(expected))) << line;
   }
+}
+
+TEST(Program, values_that_contradict_each_other_exit_with_3) {
+  const ProgramRun run = run_lockstep("bench allreduce -b 2M -e 1M");
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, HasSubstr("is above"));
 }
 
 TEST(Program, underscores_do_in_flags_what_dashes_do) {

@@ -12,6 +12,7 @@
 namespace lockstep::report {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -95,7 +96,9 @@ TEST(Failures, OfSeveralKindsAreAllToldWhateverTheOrder) {
     EXPECT_THAT(text_of_finding(report, "failed"),
                 HasSubstr("(peer lost: rank 1 was killed by SIGKILL; interrupted after step 94"));
     const Table& summary = report.tables.front();
-    EXPECT_EQ(summary.rows.front().at(summary.rows.front().size() - 10).text, "1 failed, 1 interrupted");
+    std::vector<std::string> texts;
+    for (const auto& cell : summary.rows.front()) texts.push_back(cell.text);
+    EXPECT_THAT(texts, Contains("1 failed, 1 interrupted"));
     EXPECT_THAT(summary.rows.front().back().text,
                 HasSubstr("rank 1 was killed by SIGKILL; interrupted after step 94"));
     EXPECT_THAT(base::split(summary.note, '\n'), SizeIs(3));
