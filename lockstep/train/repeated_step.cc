@@ -12,6 +12,13 @@ namespace {
 // In the first ones memory is taken, algorithms are tried and buckets find their order.
 constexpr int kOrdinarySteps = 3;
 
+// Several workers' steps are recorded on request only, until more models have been seen to learn the same
+// that way.
+bool is_wanted(const record::RunSpec& spec) {
+  if (spec.device != "cuda") return false;
+  return spec.graph == "on" || (spec.graph == "auto" && spec.strategy == "single");
+}
+
 }  // namespace
 
 std::optional<std::string> why_not_repeated(const record::RunSpec& spec) {
@@ -26,10 +33,7 @@ std::optional<std::string> why_not_repeated(const record::RunSpec& spec) {
 
 RepeatedStep::RepeatedStep(const record::RunSpec& spec, parallel::ComputeQueue& compute,
                            measure::StepTimer& timer, Warn warn)
-    : compute_(compute),
-      timer_(timer),
-      warn_(std::move(warn)),
-      wanted_(spec.device == "cuda" && spec.graph != "off") {
+    : compute_(compute), timer_(timer), warn_(std::move(warn)), wanted_(is_wanted(spec)) {
   if (!wanted_) return;
   const std::optional<std::string> reason = why_not_repeated(spec);
   wanted_ = !reason;
