@@ -21,7 +21,7 @@ device::CpuPlacement placement_on_cores(const record::RunSpec& spec) {
                                device::cgroup_limits().cpu_quota);
 }
 
-// The account counts memory of the host: that of a GPU has its own limit.
+// On a GPU the limit is the device's, which the account only counts.
 std::optional<std::uint64_t> cap_of(const record::RunSpec& spec) {
   if (!spec.device_memory || spec.device == "cuda") return std::nullopt;
   return spec.device_memory->count;

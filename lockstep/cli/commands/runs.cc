@@ -184,16 +184,20 @@ std::string RunsCommand::whole_study(const Words& names) const {
 }
 
 int RunsCommand::take_out(const Words& names, const Console& console) const {
+  if (format_ == "study") return hand_out(whole_study(names), "the study", console);
   const std::vector<RunRecord> records = chosen_records(names);
-  const std::string text = format_ == "study" ? whole_study(names)
-                           : format_ == "csv" ? lab::to_csv(records)
-                                              : lab::to_json_lines(records);
+  return hand_out(format_ == "csv" ? lab::to_csv(records) : lab::to_json_lines(records),
+                  base::counted(std::ssize(records), "record"), console);
+}
+
+// Prints it, or writes it to --output and says what is there.
+int RunsCommand::hand_out(const std::string& text, const std::string& what, const Console& console) const {
   if (output_.empty()) {
     console.print(text);
     return 0;
   }
   measure::write_whole_file(output_, [&text](std::ostream& out) { out << text; });
-  console.note(fmt::format("{} in {}\n", base::counted(std::ssize(records), "record"), output_.string()));
+  console.note(fmt::format("{} in {}\n", what, output_.string()));
   return 0;
 }
 

@@ -30,6 +30,7 @@ class RunsCommand : public Command {
   int reindex(const Words& names, const Console& console) const;
   std::vector<record::RunRecord> chosen_records(const Words& names) const;
   std::string whole_study(const Words& names) const;
+  int hand_out(const std::string& text, const std::string& what, const Console& console) const;
   std::filesystem::path store() const;
 
   Words words_;  // list | show ID | export ... | import FILE... | rm ID... | reindex

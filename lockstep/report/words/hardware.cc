@@ -43,13 +43,11 @@ Sentences slice_words(const Grid& grid) {
     if (!share.empty() && share != "null") rests.push_back({"spec.slice_share", cell.label, share});
   }
   if (rests.empty()) return {};
-  return {
-      {"slices",
-       "Workers were slices of one GPU: each has a fixed share of its multiprocessors, and all of them share "
-       "its memory "
-       "bandwidth, its cache and its link to the host. They are not separate GPUs; what that costs, study "
-       "side-by-side measures on the same machine.",
-       std::move(rests)}};
+  return {{"slices",
+           "Workers were slices of one GPU: each has a fixed share of its multiprocessors, and all of them "
+           "share its memory bandwidth, its cache and its link to the host. They are not separate GPUs; what "
+           "that costs, study side-by-side measures on the same machine.",
+           std::move(rests)}};
 }
 
 Sentence threads_sentence(const GridCell& one, const ScalingStep& step, const ThreadChange& threads) {
