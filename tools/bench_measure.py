@@ -46,6 +46,8 @@ def seconds_of_steps(options, model, turn):
         words = [options.lockstep, "train", "--model", model, "--batch-size", options.batch, "--workers", options.workers,
                  "--threads", options.threads, "--device", options.device, "--overlap", "off", "--store", store,
                  "--steps", turn * (options.blocks + 2), "--validate-every", 0, "--progress", "none", "--json"]
+        if options.device != "cpu":  # measuring cannot rest in what a graph repeats
+            words += ["--graph", "off"]
         if model in PIXELS:
             words += ["--image-size", PIXELS[model]]
         done = subprocess.run([str(word) for word in words], capture_output=True, stdin=subprocess.DEVNULL, text=True,

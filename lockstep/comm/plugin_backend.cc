@@ -7,14 +7,20 @@
 namespace lockstep::comm {
 namespace {
 
-// Which file of this process has a gloo that is not the library of that name: its symbols win over those that
-// a plugin was built with. Empty: none.
-std::string file_with_another_gloo() {
+// Whether this process has a gloo that is not the library of that name: pip's libtorch contains one, whose
+// symbols would win over those that a plugin was built with.
+bool has_another_gloo() {
   void* const symbol = ::dlsym(RTLD_DEFAULT, "_ZN4gloo7barrierERNS_14BarrierOptionsE");
   Dl_info info{};
-  if (symbol == nullptr || ::dladdr(symbol, &info) == 0) return {};
-  const std::string file = std::filesystem::path(info.dli_fname).filename().string();
-  return file.starts_with("libgloo") ? std::string() : file;
+  if (symbol == nullptr || ::dladdr(symbol, &info) == 0) return false;
+  return !std::filesystem::path(info.dli_fname).filename().string().starts_with("libgloo");
+}
+
+// What a plugin and its libraries call is looked for among themselves first where another would be found.
+// Not always: the sanitizers refuse it.
+int flags_for(const std::string& backend) {
+  const int flags = RTLD_NOW | RTLD_LOCAL;
+  return backend == "gloo" && has_another_gloo() ? flags | RTLD_DEEPBIND : flags;
 }
 
 }  // namespace
@@ -37,13 +43,7 @@ void PluginBackend::load() const {
     why_not_ = "its plugin " + file_.string() + " does not exist";
     return;
   }
-  if (const std::string other = file_with_another_gloo(); name_ == "gloo" && !other.empty()) {
-    why_not_ = other +
-               " of this process contains a gloo of its own, and two corrupt each other; take another "
-               "backend (shm, mpi), or build with a libtorch that uses the system's gloo";
-    return;
-  }
-  void* library = ::dlopen(file_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = ::dlopen(file_.c_str(), flags_for(name_));
   if (library == nullptr) {
     why_not_ = std::string("its plugin cannot be loaded: ") + ::dlerror();
     return;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "lockstep/base/error.h"
+#include "lockstep/measure/torch/device_blocks.h"
 #include "lockstep/models/loss.h"
 #include "lockstep/train/metrics_exchange.h"
 #include "lockstep/train/replicas.h"
@@ -108,8 +109,16 @@ void Trainer::begin_step() {
   if (parts_.replicas != nullptr) parts_.replicas->begin_step(progress_.steps_done);
 }
 
+void Trainer::watch_memory() {
+  const bool rests = !measure::measured_in_turn(progress_.steps_done, parts_.disturbances.measure_turn);
+  const auto step = static_cast<std::uint64_t>(progress_.steps_done - began_with_);
+  measure::watch_device_blocks(!rests && measure::is_worth_watching(step));
+}
+
 void Trainer::train_step() {
   begin_step();
+  watch_memory();
+  const measure::DeviceWatch watch;
   const base::TimePoint began = base::now();
   const DeviceBatch batch = next_batch();
   parts_.optimizer.advance(parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done)));
@@ -307,6 +316,7 @@ void Trainer::write_unfinished_epoch() {
 // This rank's share of the held-out samples.
 Metrics Trainer::validate() {
   const base::TimePoint began = base::now();
+  const measure::DeviceWatch watch;
   const at::NoGradGuard no_grad;
   parts_.strategy.settle();
   parts_.validation_data->seek({});

@@ -60,6 +60,7 @@ class Trainer {
   std::optional<double> share_of_other() const { return reporter_.share_of_other(); }
 
  private:
+  void watch_memory();
   void train_step();
   DeviceBatch next_batch();
   at::Tensor compute(const DeviceBatch& batch);

@@ -9,6 +9,7 @@
 #include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
+#include "lockstep/measure/torch/device_blocks.h"
 #include "lockstep/models/weights.h"
 #include "lockstep/parallel/statistics_channel.h"
 #include "lockstep/record/catalogue_input.h"
@@ -120,12 +121,17 @@ TrainingRun::TrainingRun(const RunPlace& place, comm::Session& session, EventLog
 TrainingRun::~TrainingRun() = default;
 
 Ending TrainingRun::run() {
+  prepare();
+  return train();
+}
+
+void TrainingRun::prepare() {
+  const measure::DeviceWatch watch;
   load_data();
   open_communicator();
   build();
   announce();
   load_seconds_ = base::to_seconds(base::now() - began_);
-  return train();
 }
 
 void TrainingRun::load_data() {

@@ -39,6 +39,7 @@ class TrainingRun {
   void announce();
   void warn(const std::string& message);
   void warn_if_nothing_is_left(const Progress& from);
+  void prepare();
   void load_data();
   void open_communicator();
   comm::OpenOptions open_options(const std::string& channel);

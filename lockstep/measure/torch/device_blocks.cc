@@ -1,11 +1,13 @@
 #include "lockstep/measure/torch/device_blocks.h"
 
+#include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <atomic>
+#include <iterator>
+#include <map>
 #include <mutex>
 #include <new>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -40,8 +42,12 @@ class DeviceBlocks {
   void count_in(std::shared_ptr<MemoryAccount> account) {
     const std::lock_guard lock(mutex_);
     default_account_.store(account.get(), std::memory_order_release);
+    watched_.store(account != nullptr, std::memory_order_release);
     if (account != nullptr) accounts_.push_back(std::move(account));
   }
+
+  void watch(bool yes) { watched_.store(yes, std::memory_order_release); }
+  bool watched() const { return watched_.load(std::memory_order_acquire) && current() != nullptr; }
 
   MemoryAccount* current() const {
     MemoryAccount* const by_default = default_account_.load(std::memory_order_acquire);
@@ -56,16 +62,14 @@ class DeviceBlocks {
     if (account == nullptr) return;
     const Use use = use_of_this_thread();
     const std::lock_guard lock(mutex_);
-    blocks_.insert_or_assign(address, Block{account, bytes, use});
+    forget_within(address, bytes);
+    blocks_.emplace(address, Block{account, bytes, use});
     account->note(use, bytes);
   }
 
   void put_back(std::uintptr_t address) {
     const std::lock_guard lock(mutex_);
-    const auto found = blocks_.find(address);
-    if (found == blocks_.end()) return;
-    found->second.account->remove(found->second.use, found->second.bytes);
-    blocks_.erase(found);
+    if (const auto found = blocks_.find(address); found != blocks_.end()) forget(found);
   }
 
   void count_as(std::uintptr_t address, Use use) {
@@ -82,10 +86,27 @@ class DeviceBlocks {
     std::uint64_t bytes;
     Use use;
   };
+  using Blocks = std::map<std::uintptr_t, Block>;  // no two of them overlap
+
+  // What lies where a block is given out was returned when nobody watched.
+  void forget_within(std::uintptr_t address, std::uint64_t bytes) {
+    auto next = blocks_.lower_bound(address);
+    if (next != blocks_.begin()) {
+      const auto before = std::prev(next);
+      if (before->first + before->second.bytes > address) next = before;
+    }
+    while (next != blocks_.end() && next->first < address + bytes) next = forget(next);
+  }
+
+  Blocks::iterator forget(Blocks::iterator block) {
+    block->second.account->remove(block->second.use, block->second.bytes);
+    return blocks_.erase(block);
+  }
 
   std::atomic<MemoryAccount*> default_account_{nullptr};
+  std::atomic<bool> watched_{false};
   std::mutex mutex_;
-  std::unordered_map<std::uintptr_t, Block> blocks_;
+  Blocks blocks_;
   std::vector<std::shared_ptr<MemoryAccount>> accounts_;
 };
 
@@ -94,6 +115,37 @@ DeviceBlocks& the_blocks() {
   static DeviceBlocks& blocks = *new DeviceBlocks;
   return blocks;
 }
+
+// Called by the allocator on the thread that asks it for a block or lets go of one, while it holds its own
+// lock: nothing here may call it. Where the host has no room for a note, the block is not counted: the run
+// has worse to tell.
+class Listener final : public c10::MemoryReportingInfoBase {
+ public:
+  // libtorch 1 calls the first, libtorch 2 the second: each overrides in one of them.
+  void reportMemoryUsage(void* address, std::int64_t bytes, std::int64_t, std::int64_t, c10::Device device) {
+    hear(address, bytes, device);
+  }
+  void reportMemoryUsage(void* address, std::int64_t bytes, std::size_t, std::size_t, c10::Device device) {
+    hear(address, bytes, device);
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+
+ private:
+  static void hear(void* address, std::int64_t bytes, c10::Device device) noexcept {
+    if (!device.is_cuda()) return;
+    const auto place = reinterpret_cast<std::uintptr_t>(address);  // no two GPUs of a process share any
+    try {
+      if (bytes < 0)
+        the_blocks().put_back(place);
+      else
+        the_blocks().take(place, static_cast<std::uint64_t>(bytes));
+    } catch (const std::bad_alloc&) {
+    }
+  }
+};
+
+constexpr std::uint64_t kFirstSteps = 8;
+constexpr std::uint64_t kStepsPerWatch = 16;
 
 }  // namespace
 
@@ -109,21 +161,25 @@ MemoryAccount* device_account() {
   return the_blocks().current();
 }
 
-// Where the host has no room for a note, the block is not counted: the run has worse to tell.
-void device_block_taken(std::uintptr_t address, std::uint64_t bytes) noexcept {
-  try {
-    the_blocks().take(address, bytes);
-  } catch (const std::bad_alloc&) {
-  }
+bool is_worth_watching(std::uint64_t step) {
+  return step < kFirstSteps || step % kStepsPerWatch == kFirstSteps;
 }
 
-void device_block_returned(std::uintptr_t address) noexcept {
-  the_blocks().put_back(address);
+void watch_device_blocks(bool yes) {
+  the_blocks().watch(yes);
 }
 
 void count_device_block_as(std::uintptr_t address, Use use) noexcept {
-  the_blocks().count_as(address, use);
+  if (the_blocks().watched()) the_blocks().count_as(address, use);
 }
+
+DeviceWatch::DeviceWatch() {
+  if (!the_blocks().watched()) return;
+  static const auto listener = std::make_shared<Listener>();
+  told_ = std::make_unique<c10::DebugInfoGuard>(c10::DebugInfoKind::PROFILER_STATE, listener);
+}
+
+DeviceWatch::~DeviceWatch() = default;
 
 BackwardScope::BackwardScope() {
   MemoryAccount* const account = device_account();

@@ -21,10 +21,27 @@ bool device_blocks_are_counted();
 // Where a block of this thread would be counted; null: they are not counted.
 MemoryAccount* device_account();
 
-// What the allocator tells, on the thread that asked it for the block or let go of it, while it holds its own
-// lock: nothing here may call it. A block that was taken before blocks were counted is never counted.
-void device_block_taken(std::uintptr_t address, std::uint64_t bytes) noexcept;
-void device_block_returned(std::uintptr_t address) noexcept;
+// Hearing of every block costs a small model's step a hundredth of its time, and steps are alike: the first
+// ones are worth it, then one in sixteen.
+bool is_worth_watching(std::uint64_t step);
+// Whether watches that begin from now on hear anything. They do when counting begins.
+void watch_device_blocks(bool yes);
+
+// Until this ends, this thread and those that compute its backward tell of the blocks they take and return,
+// if blocks are watched when it begins. What was returned unwatched is found out when its place is taken
+// again.
+class DeviceWatch {
+ public:
+  DeviceWatch();
+  ~DeviceWatch();
+  DeviceWatch(const DeviceWatch&) = delete;
+  DeviceWatch& operator=(const DeviceWatch&) = delete;
+
+ private:
+  std::unique_ptr<c10::DebugInfoGuard> told_;  // null: nothing is watched
+};
+
+// Nothing happens to a block that is not known, or while none is watched.
 void count_device_block_as(std::uintptr_t address, Use use) noexcept;
 
 // Autograd computes a GPU's backward on a thread of its own. Until this ends, what such a thread takes in a

@@ -8,6 +8,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/measure/torch/counting_allocator.h"
+#include "lockstep/measure/torch/device_blocks.h"
 #include "lockstep/measure/torch/out_of_memory.h"
 
 namespace lockstep::parallel {
@@ -116,6 +117,7 @@ void ReplicaCrew::serve(int replica) {
 void ReplicaCrew::attempt(int replica, const std::function<void(int)>& work) {
   try {
     try {
+      const measure::DeviceWatch watch;
       work(replica);
     } catch (...) {
       measure::rethrow_as_out_of_memory();

@@ -1,26 +1,35 @@
-// A program that contains a gloo of its own, as one with pip's libtorch does: backend gloo is refused with
-// the reason, instead of a crash in whichever of the two is called.
-#include <gmock/gmock.h>
+// A program that contains a gloo of its own, as one with pip's libtorch does: backend gloo uses the library
+// that it was built with all the same.
 #include <gtest/gtest.h>
 
-#include "lockstep/comm/plugin_backend.h"
-#include "lockstep/comm/registry.h"
+#include <cstdlib>
 
-// A symbol of gloo's, exported by this program (ENABLE_EXPORTS).
-extern "C" __attribute__((visibility("default"), used)) void barrier_of_another_gloo() asm(
-    "_ZN4gloo7barrierERNS_14BarrierOptionsE");
-extern "C" void barrier_of_another_gloo() {}
+#include "tests/comm/gloo/open_gloo.h"
+#include "tests/support/exact_cases.h"
 
-namespace lockstep::comm {
+// Symbols of gloo's that the plugin and the library call, exported by this program (ENABLE_EXPORTS).
+#define ANOTHER(name, symbol)                                                                \
+  extern "C" __attribute__((visibility("default"), used, noreturn)) void name() asm(symbol); \
+  extern "C" void name() {                                                                   \
+    std::abort();                                                                            \
+  }
+ANOTHER(another_barrier, "_ZN4gloo7barrierERNS_14BarrierOptionsE")
+ANOTHER(another_context, "_ZN4gloo10rendezvous7ContextC1Eiii")
+ANOTHER(another_device, "_ZN4gloo9transport3tcp12CreateDeviceERKNS1_4attrE")
+ANOTHER(another_all_reduce, "_ZN4gloo9allreduceERKNS_16AllreduceOptionsE")
+ANOTHER(another_buffer, "_ZN4gloo7Context19createUnboundBufferEPvm")
+ANOTHER(another_registration, "_ZN4gloo9transport3tcp6Device18registerDescriptorEiiPNS1_7HandlerE")
+#undef ANOTHER
+
+namespace lockstep::testing {
 namespace {
 
-TEST(AnotherGlooInTheProcess, IsNamedAndTheBackendRefused) {
-  const PluginBackend backend("gloo", default_plugin_directory() / "backend_gloo.so");
-  const Availability availability = backend.availability();
-  EXPECT_FALSE(availability.available);
-  EXPECT_THAT(availability.detail,
-              ::testing::HasSubstr("another_gloo_test of this process contains a gloo of its own"));
+TEST(AnotherGlooInTheProcess, IsNotCalled) {
+  expect_ranks_succeed(2, [](Rank& rank) {
+    GlooRank gloo(rank);
+    for (const ExactCase& test : exact_cases(2, false)) run_exact_case(test, *gloo.communicator);
+  });
 }
 
 }  // namespace
-}  // namespace lockstep::comm
+}  // namespace lockstep::testing

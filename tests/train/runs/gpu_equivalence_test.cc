@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kTolerance = 1e-9;
 constexpr std::uint64_t kParameterBytes = 61'706 * sizeof(double);
+constexpr std::uint64_t kParameterTensors = 10;
+constexpr std::uint64_t kAllocatorStep = 512;  // libtorch's blocks are multiples of it
 constexpr const char* kLenet =
     "--model lenet5 --data digits --train-samples 240 --precision f64 --global-batch 24 --steps 20 "
     "--learning-rate 0.02 --momentum 0.9 --validate-every 0 --check-every 10 --threads 1 ";
@@ -125,17 +127,11 @@ TEST_F(GpuEquivalence, OverTheHostsMemoryOfOneSlice) {
   for (const char* strategy : {"ddp", "zero3", "horovod"}) expect_the_same_on(strategy, 1, "shm");
 }
 
-// pip's libtorch brings a gloo of its own, and two in one process corrupt each other: then it must be refused
-// by name, whatever the strategy.
+// pip's libtorch contains a gloo of its own, which must not be called.
 TEST_F(GpuEquivalence, OverGloo) {
-  const TrainRun first = on_slices("ddp", 2, "gloo");
-  if (first.err.find("contains a gloo of its own") != std::string::npos) {
-    EXPECT_EQ(first.exit_code, 4);
-    GTEST_SKIP() << "backend gloo is refused here: " << first.err;
-  }
-  expect_the_same(first, way("ddp", 2));
   for (const auto& [strategy, slices] :
-       {std::pair("horovod", 4), std::pair("localsgd", 2), std::pair("zero1", 4), std::pair("zero3", 1)})
+       {std::pair("ddp", 2), std::pair("horovod", 4), std::pair("localsgd", 2), std::pair("zero1", 4),
+        std::pair("zero3", 1)})
     expect_the_same_on(strategy, slices, "gloo");
 }
 
@@ -148,8 +144,10 @@ TEST_F(GpuEquivalence, CountsTheGpusMemoryByUse) {
   std::uint64_t sum = 0;
   for (const auto& [use, bytes] : by_use.items()) sum += bytes.get<std::uint64_t>();
   EXPECT_EQ(sum, memory.at("peak_bytes"));
-  EXPECT_EQ(by_use.at("parameters"), kParameterBytes);
-  EXPECT_EQ(by_use.at("optimizer"), kParameterBytes);
+  for (const char* use : {"parameters", "optimizer"}) {
+    EXPECT_GE(by_use.at(use), kParameterBytes);
+    EXPECT_LT(by_use.at(use), kParameterBytes + kParameterTensors * kAllocatorStep);
+  }
   EXPECT_EQ(by_use.at("buckets"), kParameterBytes);
   EXPECT_GT(by_use.at("activations"), 12u * 6 * 28 * 28 * sizeof(double));  // what the first layer makes
   EXPECT_GE(by_use.at("communication"), 18u << 20);
