@@ -3,8 +3,8 @@
 # preset cuda, runs the nccl and p2p tests, and benches both on one GPU (without and with MPS) and the CPU backends beside it.
 # Prints each phase with its time, and a short table last. Logs and figures go to $OUT, or out/gpu.
 #
-# Phases, in their order: facts build test step p2p runs engine graph accuracy torchvision bench-nccl bench-mps bench-cpu sixteen full records. `p2p` tests that
-# backend and benches it in turns with nccl, on equal shares of one GPU under MPS. `engine` and
+# Phases, in their order: facts build test step p2p runs engine graph accuracy torchvision bench-nccl bench-mps bench-p2p bench-cpu sixteen full records. `p2p` tests that
+# backend and benches it in turns with nccl, on equal shares of one GPU under MPS; `bench-p2p` (only when named) is the second half. `engine` and
 # `torchvision` compare the engine with PyTorch on the GPU, `sixteen` on 16 cores. `full`, the whole matrix of collectives
 # under MPS, takes what is left of the limit (default 480 s); alone, give it more: --only full --limit 590.
 # `step` tests what a step is made of on a GPU, `runs` whole runs on slices of it, `graph` benches whole steps beside PyTorch's, `accuracy`
@@ -322,6 +322,7 @@ main() {
   phase torchvision torchvision
   phase bench-nccl bench_nccl "one GPU, by turns"
   phase bench-mps with_mps bench_nccl "one GPU, MPS"
+  phase bench-p2p with_mps bench_p2p
   phase bench-cpu bench_cpu
   phase sixteen sixteen
   phase full test_full

@@ -5,19 +5,12 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/device/cuda/cuda_error.h"
+#include "lockstep/device/cuda/graph_nodes.h"
 
 namespace lockstep::device::cuda {
 namespace {
 
 std::atomic<Graph*> in_recording{nullptr};
-
-std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
-  std::size_t count = 0;
-  check(cudaGraphGetNodes(graph, nullptr, &count), "looking into a CUDA graph");
-  std::vector<cudaGraphNode_t> nodes(count);
-  check(cudaGraphGetNodes(graph, nodes.data(), &count), "looking into a CUDA graph");
-  return nodes;
-}
 
 }  // namespace
 
@@ -39,8 +32,13 @@ void Graph::drop() noexcept {
     if (unfinished != nullptr) static_cast<void>(cudaGraphDestroy(unfinished));
     static_cast<void>(cudaGetLastError());
   }
-  if (runnable_ != nullptr) static_cast<void>(cudaGraphExecDestroy(runnable_));
-  if (graph_ != nullptr) static_cast<void>(cudaGraphDestroy(graph_));
+  whole_.drop();
+  lean_.drop();
+}
+
+void Graph::Variant::drop() noexcept {
+  if (runnable != nullptr) static_cast<void>(cudaGraphExecDestroy(runnable));
+  if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
 }
 
 Graph* Graph::recording() {
@@ -49,20 +47,22 @@ Graph* Graph::recording() {
 
 void Graph::end() {
   in_recording = nullptr;
-  check(cudaStreamEndCapture(stream_, &graph_), "recording a CUDA graph");
+  check(cudaStreamEndCapture(stream_, &whole_.graph), "recording a CUDA graph");
   find_nodes();
-  check(cudaGraphInstantiate(&runnable_, graph_, 0), "making a CUDA graph runnable");
+  check(cudaGraphInstantiate(&whole_.runnable, whole_.graph, 0), "making a CUDA graph runnable");
+  make_lean();
 }
 
-void Graph::time(cudaStream_t stream, Timed timed) {
+void Graph::time(cudaStream_t stream, Timed timed, Wanted wanted) {
   std::shared_ptr<Event> event = events_.take();
   check(cudaEventRecordWithFlags(event->get(), stream, cudaEventRecordExternal),
         "recording an event in a CUDA graph");
-  times_.push_back({std::move(event), std::move(timed), nullptr});
+  times_.push_back({std::move(event), std::move(timed), std::move(wanted)});
 }
 
 void Graph::find_nodes() {
-  for (cudaGraphNode_t node : nodes_of(graph_)) {
+  whole_.nodes.resize(times_.size());
+  for (cudaGraphNode_t node : nodes_of(whole_.graph)) {
     cudaGraphNodeType type{};
     check(cudaGraphNodeGetType(node, &type), "looking into a CUDA graph");
     if (type != cudaGraphNodeTypeEventRecord) continue;
@@ -70,20 +70,40 @@ void Graph::find_nodes() {
     check(cudaGraphEventRecordNodeGetEvent(node, &event), "looking into a CUDA graph");
     const auto found = std::find_if(times_.begin(), times_.end(),
                                     [event](const Time& time) { return time.event->get() == event; });
-    if (found != times_.end()) found->node = node;
+    if (found != times_.end()) whole_.nodes[static_cast<std::size_t>(found - times_.begin())] = node;
   }
 }
 
+void Graph::make_lean() {
+  if (std::none_of(times_.begin(), times_.end(), [](const Time& time) { return bool(time.wanted); })) return;
+  check(cudaGraphClone(&lean_.graph, whole_.graph), "copying a CUDA graph");
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    cudaGraphNode_t copy = nullptr;
+    check(cudaGraphNodeFindInClone(&copy, whole_.nodes[i], lean_.graph), "looking into a CUDA graph");
+    lean_.nodes.push_back(times_[i].wanted ? nullptr : copy);
+    if (times_[i].wanted) take_out(lean_.graph, copy);
+  }
+  check(cudaGraphInstantiate(&lean_.runnable, lean_.graph, 0), "making a CUDA graph runnable");
+}
+
+bool Graph::times_are_wanted() const {
+  return std::any_of(times_.begin(), times_.end(),
+                     [](const Time& time) { return time.wanted && time.wanted(); });
+}
+
 void Graph::run(cudaStream_t stream) {
-  std::vector<std::shared_ptr<Event>> events;
-  events.reserve(times_.size());
-  for (const Time& time : times_) {
-    events.push_back(events_.take());
-    check(cudaGraphExecEventRecordNodeSetEvent(runnable_, time.node, events.back()->get()),
+  const Variant& variant = lean_.runnable == nullptr || times_are_wanted() ? whole_ : lean_;
+  std::vector<std::shared_ptr<Event>> events(times_.size());
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    if (variant.nodes[i] == nullptr) continue;
+    events[i] = events_.take();
+    check(cudaGraphExecEventRecordNodeSetEvent(variant.runnable, variant.nodes[i], events[i]->get()),
           "giving a CUDA graph its events");
   }
-  check(cudaGraphLaunch(runnable_, stream), "running a CUDA graph");
-  for (std::size_t i = 0; i < times_.size(); ++i) times_[i].timed(std::move(events[i]));
+  check(cudaGraphLaunch(variant.runnable, stream), "running a CUDA graph");
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    if (events[i] != nullptr) times_[i].timed(std::move(events[i]));
+  }
   if (started_.empty()) return;
   const std::shared_ptr<Event> ended = events_.take();
   ended->record(stream);

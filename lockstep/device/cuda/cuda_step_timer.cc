@@ -119,9 +119,12 @@ class CudaStepTimer final : public measure::StepTimer {
   // Happens again in every run of what is recorded.
   void change_in(Graph& graph) {
     const auto into = std::make_shared<std::optional<Open>>(top());
-    graph.time(stream_, [this, into](std::shared_ptr<Event> event) {
-      if (is_divided(running_.number)) running_.changes.push_back({std::move(event), *into});
-    });
+    graph.time(
+        stream_,
+        [this, into](std::shared_ptr<Event> event) {
+          running_.changes.push_back({std::move(event), *into});
+        },
+        [this] { return is_divided(running_.number); });
     recorded_ = into;
     changed_ = base::now();
   }
