@@ -11,10 +11,11 @@
 
 namespace {
 
-// A closed standard descriptor would be given to the next file we open, and our output would go there.
+// A closed standard descriptor would be given to the next file we open, and our output would go there. It is
+// opened for reading: writing to it fails, as it does where nobody opens it.
 void open_standard_descriptors() {
-  int fd = ::open("/dev/null", O_RDWR);
-  while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
+  int fd = ::open("/dev/null", O_RDONLY);
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDONLY);
   if (fd > STDERR_FILENO) ::close(fd);
 }
 

@@ -14,9 +14,9 @@ constexpr std::array<StrategyEntry, 7> kStrategies = {{
      "Every worker computes its share of the batch; gradients are added up in buckets while backward goes "
      "on.\n"
      "All replicas then make the same update.",
-     "per step: gradient P (all-reduce), metric 4 (the loss), buffer B before forward (buffers broadcast or "
-     "average), statistics "
-     "(buffers sync); once: parameter P, buffer B, control 8 T + 16 (the order of buckets of T trained "
+     "per step: gradient P (all-reduce), metric 4 (the loss), buffer B before forward and at the end "
+     "(buffers broadcast or average), statistics (buffers sync); once: parameter W, buffer B, control 8 T + "
+     "16 (the order of buckets of T trained "
      "tensors, and "
      "whether overlapping pays); control 8 N for each check",
      "P parameters + P buckets + K P optimiser state + B + A"},
@@ -38,10 +38,11 @@ constexpr std::array<StrategyEntry, 7> kStrategies = {{
      "A background thread of each worker says in cycles which gradients are there; those that all workers "
      "have\n"
      "are fused and all-reduced while backward goes on, in an order that rank 0 decides.",
-     "per step: gradient P (all-reduce), metric 4 (the loss), buffer B before forward (buffers broadcast or "
-     "average), statistics (buffers sync); control: 8 N (1 + C / 64 rounded up) for each cycle with C "
+     "per step: gradient P (all-reduce), metric 4 (the loss), buffer B before forward and at the end "
+     "(buffers broadcast or average), statistics (buffers sync); control: 8 N (1 + C / 64 rounded up) for "
+     "each cycle with C "
      "gradients in the cache, 16 N + 4 for each that is not (at first none is), 16 for each cycle with such; "
-     "once: parameter P, buffer B, control 16; control 8 N for each check",
+     "once: parameter W, buffer B, control 16; control 8 N for each check",
      "P parameters + P gradients + a fusion buffer of P, at most fusion_bytes + K P optimiser state + B + A"},
     {"localsgd", true, false, "workers step alone and average their parameters now and then",
      "Every worker trains its own replica for local_steps steps, or an epoch; then all take the mean of "
@@ -49,22 +50,22 @@ constexpr std::array<StrategyEntry, 7> kStrategies = {{
      "parameters, weighed by the samples each has seen. Optimiser state stays where it is.",
      "per averaging: parameter P (all-reduce), buffer B (buffers broadcast or average), control 8 N (check); "
      "per step: metric 4 (the "
-     "loss); once: parameter P, buffer B; control 8 N for each check",
+     "loss); once: parameter W, buffer B; control 8 N for each check",
      "P parameters + P gradients + P buckets (for averaging) + K P optimiser state + B + A"},
     {"zero1", true, false, "as ddp, with the optimiser's state divided among the workers",
      "Buckets of gradients are reduce-scattered while backward goes on; each worker updates its shard of "
      "every\n"
      "bucket, and all gather the parameters.",
      "per step: gradient P (reduce-scatter), parameter P (all-gather), metric 4, buffer B; once: parameter "
-     "P, buffer B, control 16; at the end: buffer B; control 8 N for each check",
+     "W, buffer B, control 16; at the end: buffer B; control 8 N for each check",
      "P parameters + P buckets + K P / N optimiser state + B + A"},
     {"zero3", true, true, "parameters, gradients and optimiser state divided among the workers",
      "Each layer's parameters are gathered before its forward and its backward and freed after, the next "
      "ones being\n"
      "fetched meanwhile; its gradient is reduce-scattered to the shards.",
-     "per step, and for each accumulated part: parameter 2 P (all-gather), gradient P (reduce-scatter); "
+     "per step, and for each accumulated part: parameter W + P (all-gather), gradient P (reduce-scatter); "
      "metric 4, buffer B; once: "
-     "parameter P, buffer B, control 16; at the end: parameter P (all-gather), buffer B; control 8 N for "
+     "parameter W, buffer B, control 16; at the end: parameter W (all-gather), buffer B; control 8 N for "
      "each check",
      "P / N parameters + P / N gradients + K P / N optimiser state + two gathered layers + two layers' "
      "gradients + B + A"},

@@ -168,7 +168,8 @@ void flip_a_bit(std::span<const parallel::Updatable> updatables) {
   const at::NoGradGuard no_grad;
   const at::Tensor value = updatables.front().value.detach();
   at::Tensor bytes = value.flatten().narrow(0, 0, 1).cpu().view(at::kByte);
-  bytes[0].bitwise_xor_(1);
+  // The sign, in the last byte: a low bit may be rounded away by later updates before anybody looks.
+  bytes[-1].bitwise_xor_(0x80);
   value.flatten().narrow(0, 0, 1).copy_(bytes.view(value.scalar_type()));
 }
 

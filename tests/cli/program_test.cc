@@ -97,6 +97,12 @@ TEST(Program, a_reader_that_stops_reading_ends_it_quietly) {
   EXPECT_EQ(closed.err, "141\n");
 }
 
+TEST(Program, a_closed_standard_output_is_an_error) {
+  const ProgramRun run = run_shell(program() + " --version >&-");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("could not be written"));
+}
+
 TEST(Program, a_full_disk_is_an_error) {
   for (const char* line : {"--help", "backends", "completion bash"}) {
     const ProgramRun run = run_lockstep(std::string(line) + " > /dev/full");

@@ -14,6 +14,7 @@ class SmallCifar : public ::testing::Test {
     for (int file = 1; file <= 5; ++file)
       put("data_batch_" + std::to_string(file) + ".bin", records(4, file));
     put("test_batch.bin", records(3, 9));
+    say_records("4 3\n");
   }
   static Bytes records(int count, int label) {
     Bytes bytes;
@@ -23,6 +24,7 @@ class SmallCifar : public ::testing::Test {
     }
     return bytes;
   }
+  void say_records(const std::string& text) { put("records.txt", Bytes(text.begin(), text.end())); }
   void put(const std::string& name, const Bytes& bytes) {
     write_bytes(directory / ("cifar-10-batches-bin/" + name), bytes);
   }
@@ -50,6 +52,18 @@ TEST_F(SmallCifar, cut_or_lengthened_by_a_byte_is_refused) {
   EXPECT_THAT(complaint(), HasSubstr("data_batch_3.bin: its 12291 bytes are not a whole number of records"));
   put("data_batch_3.bin", {});
   EXPECT_THAT(complaint(), HasSubstr("its 0 bytes"));
+}
+
+TEST_F(SmallCifar, cut_between_two_records_is_refused) {
+  put("data_batch_3.bin", records(3, 3));
+  EXPECT_THAT(complaint(), HasSubstr("data_batch_3.bin: it has 3 records and should have 4"));
+}
+
+TEST_F(SmallCifar, has_ten_thousand_records_a_file_unless_it_says_otherwise) {
+  std::filesystem::remove(directory / "cifar-10-batches-bin/records.txt");
+  EXPECT_THAT(complaint(), HasSubstr("data_batch_1.bin: it has 4 records and should have 10000"));
+  say_records("some");
+  EXPECT_THAT(complaint(), HasSubstr("records.txt: it does not say how many records"));
 }
 
 TEST_F(SmallCifar, with_a_label_outside_the_classes_is_refused) {

@@ -74,15 +74,32 @@ def load_mnist(directory, facts, train):
     return SampleSet("classification", images[:, None], classes=facts.classes, labels=labels.astype(np.int64))
 
 
+def expected_records(directory, train):
+    """Of a file; a subset made on purpose says its numbers in a file beside it."""
+    said = directory / "records.txt"
+    if not said.exists():
+        return 10000
+    try:
+        training, test = (int(word) for word in said.read_text(encoding="ascii").split())
+    except ValueError as error:
+        raise DataError(f"{said}: it does not say how many records a training file and the test file have, as in \"4000 5000\". "
+                        "Correct or remove it.") from error
+    return training if train else test
+
+
 def load_cifar10(directory, facts, train):
     names = [f"data_batch_{i}.bin" for i in range(1, 6)] if train else ["test_batch.bin"]
     record_bytes, images, labels = 1 + 3 * 32 * 32, [], []
+    expected = expected_records(directory, train)
     for name in names:
         content = np.frombuffer(read_maybe_gzip(directory / name), dtype=np.uint8)
         if content.size == 0 or content.size % record_bytes:
             raise DataError(f"{directory / name}: its {content.size} bytes are not a whole number of records of {record_bytes} bytes: "
                             "it is truncated or not a CIFAR-10 binary file. Get it again.")
         records = content.reshape(-1, record_bytes)
+        if len(records) != expected:
+            raise DataError(f"{directory / name}: it has {len(records)} records and should have {expected}: it is truncated or of another "
+                            "set. Get it again; a subset made on purpose says its numbers in records.txt beside it (docs/data.md).")
         check_labels(records[:, 0], facts.classes, directory / name)
         labels.append(records[:, 0].astype(np.int64))
         images.append(records[:, 1:].reshape(-1, 3, 32, 32))

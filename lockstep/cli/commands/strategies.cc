@@ -91,7 +91,8 @@ std::string text_of_all(const Console& console) {
          "batch. Payload bytes, counted once per collective; what a rank puts on the wire is in the ledger "
          "that\n"
          "`lockstep train` prints. A check (check_every) compares the replicas; the metric is 8 bytes in "
-         "f64. The\n"
+         "f64, and\n"
+         "32 N besides for each epoch and each validation, which begins with buffer B. The "
          "ledger's input is the batch where it enters a worker's device: besides dp's, no link carries it.\n";
 }
 

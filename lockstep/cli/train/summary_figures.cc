@@ -168,6 +168,14 @@ std::string communication_text(const RunRecord& record, const Console& console) 
   return titled(console, "Communication", "per step, rank 0") + fmt::format("  {}\n", fmt::join(parts, ", "));
 }
 
+// A run that died told its totals at the end of an epoch for the last time.
+std::string span_of_the_ledger(const RunRecord& record) {
+  if (record.status == "finished" || record.status == "interrupted") return "the whole run, all ranks";
+  const auto whole = std::count_if(record.epochs.begin(), record.epochs.end(),
+                                   [](const auto& epoch) { return !epoch.unfinished.value_or(false); });
+  return fmt::format("up to the end of epoch {}, the last whole one, all ranks", whole);
+}
+
 std::string ledger_text(const RunRecord& record, const Console& console) {
   if (record.ledger.empty()) return "";
   std::map<std::string, PurposeTotals> totals;
@@ -185,7 +193,7 @@ std::string ledger_text(const RunRecord& record, const Console& console) {
     table.add({purpose, with_commas(total.payload_bytes) + " B",
                total.wire_known ? with_commas(total.wire_bytes) + " B" : "-",
                total.messages_known ? with_commas(total.messages) : "-", note_text(record, purpose, total)});
-  return titled(console, "Ledger", "the whole run, all ranks") + table.text(console);
+  return titled(console, "Ledger", span_of_the_ledger(record)) + table.text(console);
 }
 
 std::string memory_text(const RunRecord& record, const Console& console) {

@@ -48,7 +48,7 @@ void set_option(int fd, int level, int option, int value) {
 std::string listen_advice(int error) {
   if (error == EADDRINUSE)
     return "Likely cause: another run, or a program that is still ending, has this port. Next step: choose "
-           "another port (MASTER_PORT, or 0 for any free one)";
+           "another port (MASTER_PORT)";
   if (error == EADDRNOTAVAIL)
     return "Likely cause: the address is not one of this host's. Next step: set MASTER_ADDR to an address of "
            "the host on which rank 0 runs";

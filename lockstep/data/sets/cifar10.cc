@@ -1,5 +1,10 @@
 // CIFAR-10, binary version: files of 10,000 records, each one label byte and 3x32x32 bytes of planes.
+//
+// A file that was cut between two records looks whole, so their number is checked. Who made a subset on
+// purpose says so in a file beside them, records.txt: the number in each training file, and in the test file.
 #include <fmt/core.h>
+
+#include <fstream>
 
 #include "lockstep/base/error.h"
 #include "lockstep/data/files.h"
@@ -13,8 +18,21 @@ std::vector<std::string> file_names(Split split) {
   return {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"};
 }
 
+std::size_t expected_records(const std::filesystem::path& directory, Split split) {
+  constexpr std::size_t kPublished = 10000;
+  const std::filesystem::path said = directory / "records.txt";
+  if (!std::filesystem::exists(said)) return kPublished;
+  std::size_t training = 0, test = 0;
+  if (!(std::ifstream(said) >> training >> test) || training == 0 || test == 0)
+    throw base::DataError(
+        fmt::format("{}: it does not say how many records a training file and the test file have, as in "
+                    "\"4000 5000\". Correct or remove it.",
+                    said.string()));
+  return split == Split::train ? training : test;
+}
+
 // Appends the records of one file.
-void read_records(const std::filesystem::path& file, const ImageShape& shape,
+void read_records(const std::filesystem::path& file, std::size_t expected, const ImageShape& shape,
                   std::vector<std::uint8_t>& pixels, SampleSet& set) {
   const Bytes bytes = read_maybe_gzip(file);
   const std::size_t record_bytes = 1 + shape.elements();
@@ -23,6 +41,12 @@ void read_records(const std::filesystem::path& file, const ImageShape& shape,
         fmt::format("{}: its {} bytes are not a whole number of records of {} bytes: it is truncated or "
                     "not a CIFAR-10 binary file. Get it again.",
                     file.string(), bytes.size(), record_bytes));
+  }
+  if (const std::size_t records = bytes.size() / record_bytes; records != expected) {
+    throw base::DataError(fmt::format(
+        "{}: it has {} records and should have {}: it is truncated or of another set. Get it "
+        "again; a subset made on purpose says its numbers in records.txt beside it (docs/data.md).",
+        file.string(), records, expected));
   }
   for (std::size_t at = 0; at < bytes.size(); at += record_bytes) {
     const std::uint8_t label = bytes[at];
@@ -40,16 +64,16 @@ void read_records(const std::filesystem::path& file, const ImageShape& shape,
 }  // namespace
 
 SampleSet load_cifar10(const SetRequest& request) {
-  constexpr std::size_t kUsualRecords = 50000;
+  const std::vector<std::string> names = file_names(request.split);
+  const std::size_t records = expected_records(request.directory, request.split);
   SampleSet set;
   set.classes = request.entry->classes;
   set.class_names = {"airplane", "automobile", "bird",  "cat",  "deer",
                      "dog",      "frog",       "horse", "ship", "truck"};
   std::vector<std::uint8_t> pixels;
-  if (request.split == Split::train) pixels.reserve(kUsualRecords * request.entry->shape.elements());
-  for (const std::string& name : file_names(request.split)) {
-    read_records(request.directory / name, request.entry->shape, pixels, set);
-  }
+  pixels.reserve(names.size() * records * request.entry->shape.elements());
+  for (const std::string& name : names)
+    read_records(request.directory / name, records, request.entry->shape, pixels, set);
   set.images = ImageStore(request.entry->shape, std::move(pixels));
   return set;
 }

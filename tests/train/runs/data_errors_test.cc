@@ -116,6 +116,7 @@ TEST_F(DataErrors, ABatchOfCifar10WithABadLengthIsNamed) {
                                  "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"})
     std::ofstream(cifar / name, std::ios::binary)
         << std::string(3073 * 4 - (name == "data_batch_4.bin"), '\x01');
+  std::ofstream(cifar / "records.txt") << "4 4\n";
   expect_refused("--model resnet18-cifar --data cifar10",
                  "data_batch_4.bin: its 12291 bytes are not a whole number of records");
 }
