@@ -92,7 +92,7 @@ std::string text_of_all(const Console& console) {
          "that\n"
          "`lockstep train` prints. A check (check_every) compares the replicas; the metric is 8 bytes in "
          "f64, and\n"
-         "32 N besides for each epoch and each validation, which begins with buffer B. The "
+         "32 N besides for each epoch and each validation, which begins with buffer B. The\n"
          "ledger's input is the batch where it enters a worker's device: besides dp's, no link carries it.\n";
 }
 
