@@ -1,6 +1,6 @@
 // A backend in a shared object of ours, opened when it is first asked for, with local symbols: the libraries
-// it brings are nobody else's business. The other way round that does not hold: pip's libtorch contains a
-// gloo of its own, and two in one process corrupt each other, so that backend gloo is refused there.
+// it brings are nobody else's business. The other way round that does not hold by itself: pip's libtorch
+// contains a gloo of its own, which a plugin must not call.
 #pragma once
 
 #include <filesystem>
