@@ -3,6 +3,7 @@
 #include "lockstep/record/catalogue_data.h"
 #include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/catalogue_models.h"
+#include "lockstep/record/catalogue_parts.h"
 #include "tests/record/messages.h"
 
 namespace lockstep::record {
@@ -101,6 +102,36 @@ TEST(SpecValidation, refuses_compression_where_nothing_can_be_saved_or_sent) {
   EXPECT_TRUE(problems_of(with({{"workers", "2"}, {"compression", "f16"}}), {}).empty());
   EXPECT_TRUE(
       problems_of(with({{"strategy", "horovod"}, {"workers", "2"}, {"compression", "bf16"}}), {}).empty());
+}
+
+TEST(SpecValidation, refuses_to_recompute_where_nothing_can_be_dropped) {
+  for (const char* strategy : {"ddp", "zero1", "zero3"})
+    EXPECT_EQ(
+        complaint({{"recompute", "true"}, {"strategy", strategy}, {"workers", "2"}}),
+        "recompute 'true' is refused: it drops the activations of blocks and chains of layers, and model "
+        "lenet5 has none. The nearest that works: accumulate 2.");
+  EXPECT_THAT(complaint({{"recompute", "true"}, {"model", "deepwide"}, {"model_options", "depth=2"}}),
+              HasSubstr("a chain of 2 is too short"));
+  EXPECT_EQ(complaint({{"recompute", "true"}, {"model", "deepwide"}, {"model_options", "depth=3"}}),
+            "(no complaint)");
+  EXPECT_EQ(complaint({{"recompute", "true"}, {"model", "vit"}}), "(no complaint)");
+}
+
+TEST(SpecValidation, refuses_to_train_more_layers_than_there_are) {
+  EXPECT_EQ(
+      complaint({{"trainable", "last:100"}}),
+      "trainable 'last:100' is refused: model lenet5 has 5 layers with parameters. The nearest that works: "
+      "trainable last:5.");
+  EXPECT_EQ(complaint({{"trainable", "last:5"}}), "(no complaint)");
+  EXPECT_THAT(complaint({{"model", "vit"}, {"model_options", "depth=3"}, {"trainable", "last:19"}}),
+              HasSubstr("trainable last:18."));
+  EXPECT_EQ(complaint({{"model", "own.pt"}, {"trainable", "last:19"}}), "(no complaint)");
+  EXPECT_THAT(complaint({{"model", "restorer"}, {"data", "texture"}, {"trainable", "head"}}),
+              HasSubstr("has no head to train alone. The nearest that works: trainable last:1."));
+}
+
+TEST(ModelParts, are_known_of_every_model) {
+  EXPECT_EQ(names_of(model_parts()), names_of(model_entries()));
 }
 
 TEST(SpecValidation, reports_every_problem_at_once) {
