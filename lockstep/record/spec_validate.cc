@@ -7,6 +7,7 @@
 #include "lockstep/record/catalogue_data.h"
 #include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/spec_validate_model.h"
+#include "lockstep/record/spec_validate_torch.h"
 
 namespace lockstep::record {
 namespace {
@@ -138,15 +139,7 @@ std::optional<Problem> localsgd_meets_rarely(const RunSpec& spec) {
                  "buffers average"};
 }
 
-std::optional<Problem> recompute_is_ours(const RunSpec& spec) {
-  if (!spec.recompute || spec.engine != "torch") return std::nullopt;
-  return Problem{"recompute", "true",
-                 "engine torch runs models as torchvision has them, without checkpointing",
-                 "engine lockstep"};
-}
-
-constexpr SpecRule kRules[] = {recompute_is_ours,
-                               one_batch,
+constexpr SpecRule kRules[] = {one_batch,
                                batch_feeds_all,
                                parts_have_samples,
                                nesterov_needs_momentum,
@@ -165,7 +158,9 @@ constexpr SpecRule kRules[] = {recompute_is_ours,
 }  // namespace
 
 std::vector<Problem> problems_of(const RunSpec& spec, const Surroundings& surroundings) {
-  std::vector<Problem> problems = problems_of(resolve(spec, surroundings));
+  const Combination run = resolve(spec, surroundings);
+  std::vector<Problem> problems = problems_of(run);
+  for (Problem& problem : torch_problems(spec, run)) problems.push_back(std::move(problem));
   for (Problem& problem : input_problems(spec)) problems.push_back(std::move(problem));
   for (Problem& problem : model_problems(spec)) problems.push_back(std::move(problem));
   for (const SpecRule rule : kRules) {

@@ -104,6 +104,37 @@ TEST(SpecValidation, refuses_compression_where_nothing_can_be_saved_or_sent) {
       problems_of(with({{"strategy", "horovod"}, {"workers", "2"}, {"compression", "bf16"}}), {}).empty());
 }
 
+TEST(SpecValidation, refuses_what_pytorch_lacks_before_the_engine_does) {
+  using Settings = std::initializer_list<std::pair<const char*, const char*>>;
+  const auto by_torch = [](Settings settings, int gpus = 0) {
+    RunSpec spec = with({{"engine", "torch"}, {"workers", "2"}});
+    for (const auto& [name, text] : settings) set_field(spec, name, text, "");
+    return complaint_of([&] { require_valid(spec, Surroundings{1, gpus}); });
+  };
+  EXPECT_EQ(by_torch({}), "(no complaint)");
+  EXPECT_EQ(
+      by_torch({{"checkpoint_epochs", "2"}}),
+      "checkpoint_epochs '2' is refused: engine torch keeps no checkpoints. The nearest that works: engine "
+      "lockstep, or no checkpoint_epochs.");
+  EXPECT_THAT(by_torch({{"checkpoint_time", "10m"}}),
+              HasSubstr("checkpoint_time '600s' is refused: engine torch"));
+  EXPECT_THAT(by_torch({{"resume", "runs/7"}}),
+              HasSubstr("resume 'runs/7' is refused: engine torch keeps no"));
+  EXPECT_THAT(by_torch({{"trace", "t.json"}}), HasSubstr("engine torch writes no trace"));
+  EXPECT_THAT(by_torch({{"overlap", "off"}}), HasSubstr("DistributedDataParallel always overlaps"));
+  EXPECT_EQ(by_torch({{"overlap", "off"}, {"workers", "1"}}), "(no complaint)");
+  EXPECT_THAT(by_torch({{"device_memory", "512MiB"}}), HasSubstr("PyTorch has no memory cap on the CPU"));
+  EXPECT_EQ(by_torch({{"device_memory", "512MiB"}}, 2), "(no complaint)");
+  EXPECT_THAT(by_torch({{"export_weights", "w"}, {"strategy", "zero3"}}, 2),
+              HasSubstr("weights are divided among"));
+  EXPECT_THAT(by_torch({{"model", "resnet18"}, {"buffers", "average"}}, 2),
+              HasSubstr("does not average buffers. The nearest that works: buffers broadcast."));
+  EXPECT_THAT(by_torch({{"model", "resnet18"}, {"buffers", "sync"}}), HasSubstr("SyncBatchNorm needs GPUs"));
+  EXPECT_EQ(by_torch({{"model", "resnet18"}, {"buffers", "sync"}}, 2), "(no complaint)");
+  EXPECT_EQ(by_torch({{"buffers", "average"}}), "(no complaint)");  // lenet5 has no statistics
+  EXPECT_EQ(complaint({{"checkpoint_epochs", "2"}, {"overlap", "off"}, {"workers", "2"}}), "(no complaint)");
+}
+
 TEST(SpecValidation, refuses_to_recompute_where_nothing_can_be_dropped) {
   for (const char* strategy : {"ddp", "zero1", "zero3"})
     EXPECT_EQ(
