@@ -65,9 +65,17 @@ std::optional<Problem> ddp_has_these_buffers(const RunSpec& spec, const Combinat
   return std::nullopt;
 }
 
-constexpr TorchRule kRules[] = {recompute_is_ours,    checkpoints_are_ours, traces_are_ours,
-                                ddp_always_overlaps,  cores_have_no_cap,    divided_weights_are_not_written,
-                                ddp_has_these_buffers};
+// Whether a PyTorch's gloo has the type depends on its version, which is not known here; that of 1.13 has
+// not.
+std::optional<Problem> gloo_lacks_bf16(const RunSpec& spec, const Combination& run) {
+  if (spec.compression != "bf16" || run.strategy != "ddp" || run.backend != "gloo") return std::nullopt;
+  return Problem{"compression", spec.compression, "PyTorch's gloo does not reduce bf16",
+                 run.device == "cuda" ? "compression f16, or backend nccl" : "compression f16"};
+}
+
+constexpr TorchRule kRules[] = {recompute_is_ours,     checkpoints_are_ours, traces_are_ours,
+                                ddp_always_overlaps,   cores_have_no_cap,    divided_weights_are_not_written,
+                                ddp_has_these_buffers, gloo_lacks_bf16};
 
 }  // namespace
 

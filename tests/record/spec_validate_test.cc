@@ -132,6 +132,14 @@ TEST(SpecValidation, refuses_what_pytorch_lacks_before_the_engine_does) {
   EXPECT_THAT(by_torch({{"model", "resnet18"}, {"buffers", "sync"}}), HasSubstr("SyncBatchNorm needs GPUs"));
   EXPECT_EQ(by_torch({{"model", "resnet18"}, {"buffers", "sync"}}, 2), "(no complaint)");
   EXPECT_EQ(by_torch({{"buffers", "average"}}), "(no complaint)");  // lenet5 has no statistics
+  EXPECT_EQ(by_torch({{"compression", "bf16"}}),
+            "compression 'bf16' is refused: PyTorch's gloo does not reduce bf16. The nearest that works: "
+            "compression "
+            "f16.");
+  EXPECT_THAT(by_torch({{"compression", "bf16"}, {"backend", "gloo"}}, 2), HasSubstr("backend nccl"));
+  EXPECT_EQ(by_torch({{"compression", "bf16"}}, 2), "(no complaint)");
+  EXPECT_EQ(by_torch({{"compression", "f16"}}), "(no complaint)");
+  EXPECT_EQ(complaint({{"compression", "bf16"}, {"backend", "gloo"}, {"workers", "2"}}), "(no complaint)");
   EXPECT_EQ(complaint({{"checkpoint_epochs", "2"}, {"overlap", "off"}, {"workers", "2"}}), "(no complaint)");
 }
 
