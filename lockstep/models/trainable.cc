@@ -41,7 +41,10 @@ bool lies_under(const std::string& path, const std::string& top) {
 
 std::size_t first_of_head(const Model& model, const std::vector<Unit*>& layers) {
   if (model.head().empty()) {
-    throw base::ConfigError(fmt::format("model '{}' has no head to train alone; use last:K", model.name()));
+    throw base::ConfigError(
+        fmt::format("trainable 'head' is refused: model '{}' has no head to train alone. The nearest that "
+                    "works: trainable last:1.",
+                    model.name()));
   }
   std::size_t first = layers.size();
   while (first > 0 && lies_under(layers[first - 1]->path(), model.head())) --first;
@@ -50,9 +53,10 @@ std::size_t first_of_head(const Model& model, const std::vector<Unit*>& layers) 
 
 std::size_t first_of_last(const Model& model, const std::vector<Unit*>& layers, std::int64_t count) {
   if (count > static_cast<std::int64_t>(layers.size())) {
-    throw base::ConfigError(
-        fmt::format("model '{}' has {} layers with parameters, fewer than the {} of last:{}", model.name(),
-                    layers.size(), count, count));
+    throw base::ConfigError(fmt::format(
+        "trainable 'last:{}' is refused: model '{}' has {} layers with parameters. The nearest that "
+        "works: trainable last:{}.",
+        count, model.name(), layers.size(), layers.size()));
   }
   return layers.size() - static_cast<std::size_t>(count);
 }

@@ -95,10 +95,12 @@ std::optional<Problem> torch_has_its_own_backends(const Combination& run) {
                  run.device == "cuda" ? "backend nccl" : "backend gloo"};
 }
 
-std::optional<Problem> torch_dp_needs_gpus(const Combination& run) {
-  if (run.engine != "torch" || run.strategy != "dp" || run.device == "cuda") return std::nullopt;
+std::optional<Problem> torch_needs_gpus(const Combination& run) {
+  if (run.engine != "torch" || run.device == "cuda") return std::nullopt;
+  if (run.strategy != "dp" && run.strategy != "zero3") return std::nullopt;
+  const char* theirs = run.strategy == "dp" ? "DataParallel" : "FSDP";
   return Problem{"strategy", run.strategy,
-                 fmt::format("PyTorch's DataParallel needs GPUs, and device is {}", run.device),
+                 fmt::format("PyTorch's {} needs GPUs, and device is {}", theirs, run.device),
                  "strategy ddp"};
 }
 
@@ -171,7 +173,7 @@ constexpr std::array kRules = {engine_lacks_strategy,
                                shm_is_one_host,
                                p2p_is_one_host,
                                torch_has_its_own_backends,
-                               torch_dp_needs_gpus,
+                               torch_needs_gpus,
                                model_fits_data,
                                torch_reads_files,
                                slices_are_of_gpus,

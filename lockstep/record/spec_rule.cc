@@ -80,6 +80,8 @@ std::vector<std::string> or_auto(std::vector<std::string> choices) {
 
 std::string Rule::requirement() const {
   if (check_ == nullptr && !choices_.empty()) return "one of " + base::join(choices_, ", ");
+  if (least_ && most_ && most_excluded_)
+    return fmt::format("at least {} and below {}", plain(*least_), plain(*most_));
   if (least_ && most_) return fmt::format("between {} and {}", plain(*least_), plain(*most_));
   if (least_) return fmt::format("{} {}", least_excluded_ ? "above" : "at least", plain(*least_));
   return "";
@@ -100,10 +102,10 @@ std::optional<std::string> Rule::text_complaint(const std::string& text) const {
 
 std::optional<std::string> Rule::number_complaint(double value) const {
   const bool low = least_ && (least_excluded_ ? value <= *least_ : value < *least_);
-  const bool high = most_ && value > *most_;
+  const bool high = most_ && (most_excluded_ ? value >= *most_ : value > *most_);
   if (!low && !high) return std::nullopt;
   const std::string must = fmt::format("it must be {}", requirement());
-  if (low && least_excluded_) return must + ".";
+  if ((low && least_excluded_) || (high && most_excluded_)) return must + ".";
   return fmt::format("{}; the nearest is {}.", must, plain(low ? *least_ : *most_));
 }
 

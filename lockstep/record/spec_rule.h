@@ -17,6 +17,11 @@ class Rule {
     identity_ = false;
     return *this;
   }
+  Rule& below(double most) {
+    most_ = most;
+    most_excluded_ = true;
+    return *this;
+  }
 
   bool identity() const { return identity_; }
   // Words for completion; all there are when there is no check beside them.
@@ -43,6 +48,7 @@ class Rule {
   std::optional<double> least_;
   std::optional<double> most_;
   bool least_excluded_ = false;
+  bool most_excluded_ = false;
   bool identity_ = true;
 };
 

@@ -6,7 +6,8 @@
 #include "lockstep/base/text.h"
 #include "lockstep/record/catalogue_data.h"
 #include "lockstep/record/catalogue_input.h"
-#include "lockstep/record/catalogue_models.h"
+#include "lockstep/record/spec_validate_model.h"
+#include "lockstep/record/spec_validate_torch.h"
 
 namespace lockstep::record {
 namespace {
@@ -138,24 +139,7 @@ std::optional<Problem> localsgd_meets_rarely(const RunSpec& spec) {
                  "buffers average"};
 }
 
-std::optional<Problem> inside_can_be_seen(const RunSpec& spec) {
-  if (!is_model_file(spec.model)) return std::nullopt;
-  const char* reason = "the inside of a TorchScript file cannot be seen, and it works on layers";
-  if (spec.strategy == "zero3") return Problem{"strategy", spec.strategy, reason, "strategy zero1"};
-  if (spec.recompute) return Problem{"recompute", "true", reason, "accumulate 2"};
-  return std::nullopt;
-}
-
-std::optional<Problem> recompute_is_ours(const RunSpec& spec) {
-  if (!spec.recompute || spec.engine != "torch") return std::nullopt;
-  return Problem{"recompute", "true",
-                 "engine torch runs models as torchvision has them, without checkpointing",
-                 "engine lockstep"};
-}
-
-constexpr SpecRule kRules[] = {inside_can_be_seen,
-                               recompute_is_ours,
-                               one_batch,
+constexpr SpecRule kRules[] = {one_batch,
                                batch_feeds_all,
                                parts_have_samples,
                                nesterov_needs_momentum,
@@ -174,8 +158,11 @@ constexpr SpecRule kRules[] = {inside_can_be_seen,
 }  // namespace
 
 std::vector<Problem> problems_of(const RunSpec& spec, const Surroundings& surroundings) {
-  std::vector<Problem> problems = problems_of(resolve(spec, surroundings));
+  const Combination run = resolve(spec, surroundings);
+  std::vector<Problem> problems = problems_of(run);
+  for (Problem& problem : torch_problems(spec, run)) problems.push_back(std::move(problem));
   for (Problem& problem : input_problems(spec)) problems.push_back(std::move(problem));
+  for (Problem& problem : model_problems(spec)) problems.push_back(std::move(problem));
   for (const SpecRule rule : kRules) {
     if (auto problem = rule(spec)) problems.push_back(std::move(*problem));
   }

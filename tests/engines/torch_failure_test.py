@@ -24,6 +24,7 @@ class FailureTest(EngineCase):
         self.refused(3, "backend 'nccl' is refused", strategy="ddp", backend="nccl")
         self.refused(3, "data 'digits' is refused", data="digits")
         self.refused(3, "resume is refused", resume="checkpoint")
+        self.refused(3, "compression 'bf16' is refused", strategy="ddp", backend="gloo", compression="bf16")
         self.refused(4, "strategy 'dp' is refused", strategy="dp")
         self.refused(4, "strategy 'zero3' is refused", strategy="zero3")
 

@@ -4,6 +4,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/models/runner.h"
+#include "lockstep/record/catalogue_parts.h"
 #include "tests/models/models_fixture.h"
 
 namespace lockstep::models {
@@ -39,6 +40,23 @@ TEST(Recompute, LeavesNamesAlone) {
   recompute_activations(model);
   for (const NamedTensor& named : model.state()) after.push_back(named.name);
   EXPECT_EQ(before, after);
+}
+
+// Specs are refused by what the catalogue says, without building anything.
+TEST(Recompute, TheCatalogueSaysWhatCanBeDropped) {
+  using record::Groups;
+  for (const record::ModelParts& parts : record::model_parts()) {
+    for (const std::int64_t depth : {2, 3}) {
+      if (depth == 3 && parts.layers_per_depth == 0) continue;
+      ModelOptions options = small_options(parts.name);
+      if (parts.layers_per_depth > 0) options.depth = depth;
+      Model model = make_model(parts.name, options);
+      if (parts.groups == Groups::blocks || (parts.groups == Groups::chain && depth == 3))
+        EXPECT_NO_THROW(recompute_activations(model)) << parts.name << " " << depth;
+      else
+        EXPECT_THROW(recompute_activations(model), base::ConfigError) << parts.name << " " << depth;
+    }
+  }
 }
 
 TEST(Recompute, RefusesAModelWithoutBlocksByName) {

@@ -1,8 +1,10 @@
 #include "lockstep/models/trainable.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/record/catalogue_parts.h"
 #include "tests/models/models_fixture.h"
 
 namespace lockstep::models {
@@ -48,6 +50,34 @@ TEST(Trainable, AllThawsWhatWasFrozen) {
   set_trainable(model, parse_trainable("head"));
   EXPECT_EQ(set_trainable(model, parse_trainable("all")).frozen_parameters, 0);
   for (const NamedTensor& parameter : model.parameters()) EXPECT_TRUE(parameter.tensor.requires_grad());
+}
+
+// Specs are refused by the catalogue's counts, without building anything.
+TEST(Trainable, TheCatalogueCountsTheLayersThatAreBuilt) {
+  for (const record::ModelParts& parts : record::model_parts()) {
+    record::RunSpec spec;
+    spec.model = parts.name;
+    for (const std::int64_t depth : {0, 3}) {
+      ModelOptions options = small_options(parts.name);
+      if (depth > 0 && parts.layers_per_depth == 0) continue;
+      if (depth > 0) spec.model_options = {{"depth", static_cast<double>(options.depth = depth)}};
+      const Model model = make_model(parts.name, options);
+      const auto layers = set_trainable(model, parse_trainable("all")).trainable_layers.size();
+      EXPECT_EQ(static_cast<std::int64_t>(layers), record::layers_of(spec)) << parts.name << " " << depth;
+      EXPECT_EQ(!model.head().empty(), parts.has_head) << parts.name;
+      EXPECT_EQ(!model.buffers().empty(), parts.has_batch_norms) << parts.name;
+    }
+  }
+}
+
+TEST(Trainable, MoreLayersThanThereAreNameTheFieldAndTheMost) {
+  try {
+    set_trainable(make_model("lenet5"), parse_trainable("last:6"));
+    FAIL() << "nothing was thrown";
+  } catch (const base::ConfigError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("trainable 'last:6' is refused"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("trainable last:5."));
+  }
 }
 
 TEST(Trainable, WhatCannotBeIsRefused) {

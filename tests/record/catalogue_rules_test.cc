@@ -62,6 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{run("dp", "nccl", "cuda", 2, 1, "torch"), "backend", "local only", "backend local"},
         Refused{run("dp", "local", "cuda", 2, 2, "torch"), "strategy", "2 hosts", "ddp over backend gloo"},
         Refused{run("dp", "local", "cpu", 2, 1, "torch"), "strategy", "needs GPUs", "ddp"},
+        Refused{run("zero3", "gloo", "cpu", 2, 1, "torch"), "strategy", "FSDP needs GPUs", "ddp"},
         Refused{run("dp", "shm", "cpu"), "backend", "local only", "backend local"},
         Refused{run("dp", "gloo", "cpu", 4), "backend", "local only", "backend local"},
         Refused{run("dp", "nccl", "cuda"), "backend", "local only", "backend local"},

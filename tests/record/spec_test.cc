@@ -93,11 +93,19 @@ TEST(RunSpec, names_the_field_the_value_and_the_nearest_good_one) {
   EXPECT_EQ(complaint("batch_size", "2.4"),
             "batch_size is '2.4': it must be a whole number; the nearest is 2.");
   EXPECT_EQ(complaint("momentum", "9"), "momentum is '9': it must be between 0 and 1; the nearest is 1.");
+  EXPECT_EQ(complaint("beta2", "-1"), "beta2 is '-1': it must be at least 0 and below 1; the nearest is 0.");
   EXPECT_EQ(complaint("learning_rate", "fast"), "learning_rate is 'fast': it must be a number.");
   EXPECT_EQ(complaint("optimizer", "adamw2"),
             "optimizer is 'adamw2': it must be one of sgd, adam, adamw. Did you mean 'adamw'?");
   EXPECT_EQ(complaint("bucket_bytes", "25 apples"),
             "bucket_bytes is '25 apples': it must be a size, as in 512MiB.");
+}
+
+TEST(RunSpec, refuses_decays_of_adam_that_never_forget) {
+  for (const char* decay : {"beta1", "beta2"}) {
+    EXPECT_EQ(complaint(decay, "1"), std::string(decay) + " is '1': it must be at least 0 and below 1.");
+    EXPECT_EQ(complaint(decay, "0"), "(no complaint)");
+  }
 }
 
 TEST(RunSpec, suggests_the_field_that_a_misspelt_name_meant) {

@@ -3,6 +3,7 @@
 #include "lockstep/record/catalogue_data.h"
 #include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/catalogue_models.h"
+#include "lockstep/record/catalogue_parts.h"
 #include "tests/record/messages.h"
 
 namespace lockstep::record {
@@ -101,6 +102,75 @@ TEST(SpecValidation, refuses_compression_where_nothing_can_be_saved_or_sent) {
   EXPECT_TRUE(problems_of(with({{"workers", "2"}, {"compression", "f16"}}), {}).empty());
   EXPECT_TRUE(
       problems_of(with({{"strategy", "horovod"}, {"workers", "2"}, {"compression", "bf16"}}), {}).empty());
+}
+
+TEST(SpecValidation, refuses_what_pytorch_lacks_before_the_engine_does) {
+  using Settings = std::initializer_list<std::pair<const char*, const char*>>;
+  const auto by_torch = [](Settings settings, int gpus = 0) {
+    RunSpec spec = with({{"engine", "torch"}, {"workers", "2"}});
+    for (const auto& [name, text] : settings) set_field(spec, name, text, "");
+    return complaint_of([&] { require_valid(spec, Surroundings{1, gpus}); });
+  };
+  EXPECT_EQ(by_torch({}), "(no complaint)");
+  EXPECT_EQ(
+      by_torch({{"checkpoint_epochs", "2"}}),
+      "checkpoint_epochs '2' is refused: engine torch keeps no checkpoints. The nearest that works: engine "
+      "lockstep, or no checkpoint_epochs.");
+  EXPECT_THAT(by_torch({{"checkpoint_time", "10m"}}),
+              HasSubstr("checkpoint_time '600s' is refused: engine torch"));
+  EXPECT_THAT(by_torch({{"resume", "runs/7"}}),
+              HasSubstr("resume 'runs/7' is refused: engine torch keeps no"));
+  EXPECT_THAT(by_torch({{"trace", "t.json"}}), HasSubstr("engine torch writes no trace"));
+  EXPECT_THAT(by_torch({{"overlap", "off"}}), HasSubstr("DistributedDataParallel always overlaps"));
+  EXPECT_EQ(by_torch({{"overlap", "off"}, {"workers", "1"}}), "(no complaint)");
+  EXPECT_THAT(by_torch({{"device_memory", "512MiB"}}), HasSubstr("PyTorch has no memory cap on the CPU"));
+  EXPECT_EQ(by_torch({{"device_memory", "512MiB"}}, 2), "(no complaint)");
+  EXPECT_THAT(by_torch({{"export_weights", "w"}, {"strategy", "zero3"}}, 2),
+              HasSubstr("weights are divided among"));
+  EXPECT_THAT(by_torch({{"model", "resnet18"}, {"buffers", "average"}}, 2),
+              HasSubstr("does not average buffers. The nearest that works: buffers broadcast."));
+  EXPECT_THAT(by_torch({{"model", "resnet18"}, {"buffers", "sync"}}), HasSubstr("SyncBatchNorm needs GPUs"));
+  EXPECT_EQ(by_torch({{"model", "resnet18"}, {"buffers", "sync"}}, 2), "(no complaint)");
+  EXPECT_EQ(by_torch({{"buffers", "average"}}), "(no complaint)");  // lenet5 has no statistics
+  EXPECT_EQ(by_torch({{"compression", "bf16"}}),
+            "compression 'bf16' is refused: PyTorch's gloo does not reduce bf16. The nearest that works: "
+            "compression "
+            "f16.");
+  EXPECT_THAT(by_torch({{"compression", "bf16"}, {"backend", "gloo"}}, 2), HasSubstr("backend nccl"));
+  EXPECT_EQ(by_torch({{"compression", "bf16"}}, 2), "(no complaint)");
+  EXPECT_EQ(by_torch({{"compression", "f16"}}), "(no complaint)");
+  EXPECT_EQ(complaint({{"compression", "bf16"}, {"backend", "gloo"}, {"workers", "2"}}), "(no complaint)");
+  EXPECT_EQ(complaint({{"checkpoint_epochs", "2"}, {"overlap", "off"}, {"workers", "2"}}), "(no complaint)");
+}
+
+TEST(SpecValidation, refuses_to_recompute_where_nothing_can_be_dropped) {
+  for (const char* strategy : {"ddp", "zero1", "zero3"})
+    EXPECT_EQ(
+        complaint({{"recompute", "true"}, {"strategy", strategy}, {"workers", "2"}}),
+        "recompute 'true' is refused: it drops the activations of blocks and chains of layers, and model "
+        "lenet5 has none. The nearest that works: accumulate 2.");
+  EXPECT_THAT(complaint({{"recompute", "true"}, {"model", "deepwide"}, {"model_options", "depth=2"}}),
+              HasSubstr("a chain of 2 is too short"));
+  EXPECT_EQ(complaint({{"recompute", "true"}, {"model", "deepwide"}, {"model_options", "depth=3"}}),
+            "(no complaint)");
+  EXPECT_EQ(complaint({{"recompute", "true"}, {"model", "vit"}}), "(no complaint)");
+}
+
+TEST(SpecValidation, refuses_to_train_more_layers_than_there_are) {
+  EXPECT_EQ(
+      complaint({{"trainable", "last:100"}}),
+      "trainable 'last:100' is refused: model lenet5 has 5 layers with parameters. The nearest that works: "
+      "trainable last:5.");
+  EXPECT_EQ(complaint({{"trainable", "last:5"}}), "(no complaint)");
+  EXPECT_THAT(complaint({{"model", "vit"}, {"model_options", "depth=3"}, {"trainable", "last:19"}}),
+              HasSubstr("trainable last:18."));
+  EXPECT_EQ(complaint({{"model", "own.pt"}, {"trainable", "last:19"}}), "(no complaint)");
+  EXPECT_THAT(complaint({{"model", "restorer"}, {"data", "texture"}, {"trainable", "head"}}),
+              HasSubstr("has no head to train alone. The nearest that works: trainable last:1."));
+}
+
+TEST(ModelParts, are_known_of_every_model) {
+  EXPECT_EQ(names_of(model_parts()), names_of(model_entries()));
 }
 
 TEST(SpecValidation, reports_every_problem_at_once) {

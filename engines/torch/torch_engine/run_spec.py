@@ -105,6 +105,8 @@ def refuse_what_is_not_offered(spec):
         raise ConfigError("overlap 'off' is refused: PyTorch's DistributedDataParallel always overlaps. Use auto or on.")
     if spec.device_memory is not None and spec.device == "cpu":
         raise ConfigError("device_memory is refused: PyTorch has no memory cap on the CPU. Use engine lockstep or device cuda.")
+    if spec.compression == "bf16" and spec.strategy == "ddp" and spec.backend == "gloo":
+        raise ConfigError("compression 'bf16' is refused: PyTorch's gloo does not reduce bf16. The nearest that works: f16.")
     if spec.export_weights is not None and spec.strategy == "zero3":
         raise ConfigError("export_weights is refused with strategy zero3: the weights are divided among the workers. Use ddp.")
 

@@ -25,11 +25,13 @@ def first_trained(spec, layers):
     if kind == "head":
         head = spec.model_facts.head
         if not head:
-            raise ConfigError(f"model '{spec.model}' has no head to train alone; use last:K.")
+            raise ConfigError(f"trainable 'head' is refused: model {spec.model} has no head to train alone. The nearest that works: "
+                              "trainable last:1.")
         return min(i for i, (path, _, _) in enumerate(layers) if path == head or path.startswith(head + "."))
     if kind == "last":
         if int(amount) > len(layers):
-            raise ConfigError(f"model '{spec.model}' has {len(layers)} layers with parameters, fewer than {spec.trainable} asks for.")
+            raise ConfigError(f"trainable '{spec.trainable}' is refused: model {spec.model} has {len(layers)} layers with parameters. "
+                              f"The nearest that works: trainable last:{len(layers)}.")
         return len(layers) - int(amount)
     sizes = [sum(p.numel() for p in parameters) for _, _, parameters in layers]
     wanted, first, held = float(amount.rstrip("%")) / 100 * sum(sizes), len(layers), 0

@@ -51,10 +51,10 @@ GpuCount usable_gpus(const RunSpec& spec, const comm::Registry& registry) {
   return gpus;
 }
 
-// What would run on GPUs, and did not ask for cores, is no mistake: this machine lacks them.
+// A combination that would run on GPUs, and did not ask for cores, is no mistake: this machine lacks them.
 void require_wanted_gpus(const RunSpec& spec, int hosts, const GpuCount& gpus) {
   if (spec.device != "auto" || gpus.count > 0) return;
-  const std::vector<record::Problem> problems = record::problems_of(spec, {hosts, 0});
+  const std::vector<record::Problem> problems = record::problems_of(record::resolve(spec, {hosts, 0}));
   if (problems.empty() || !record::problems_of(spec, {hosts, static_cast<int>(spec.workers)}).empty()) return;
   throw base::DeviceError(fmt::format(
       "{} {} cannot be used here: it needs GPUs, and {}. Next step: lockstep doctor, or leave it out.",

@@ -49,7 +49,7 @@ TEST(Recompute, IsRefusedByNameWhereItCannotWork) {
   const TrainStore store;
   const TrainRun lenet = store.train("--model lenet5 --recompute" + kCommon);
   EXPECT_EQ(lenet.exit_code, 3);
-  EXPECT_THAT(lenet.err, HasSubstr("model lenet5 has none. Use --accumulate"));
+  EXPECT_THAT(lenet.err, HasSubstr("model lenet5 has none. The nearest that works: accumulate 2"));
   for (const std::string flag : {"--recompute", "--strategy zero3 --workers 2"}) {
     const TrainRun script = store.train("--model some/file.pt " + flag + kCommon);
     EXPECT_EQ(script.exit_code, 3);
