@@ -316,6 +316,7 @@ void Trainer::write_unfinished_epoch() {
 // This rank's share of the held-out samples.
 Metrics Trainer::validate() {
   const base::TimePoint began = base::now();
+  measure::watch_device_blocks(true);
   const measure::DeviceWatch watch;
   const at::NoGradGuard no_grad;
   parts_.strategy.settle();
