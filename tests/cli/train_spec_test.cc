@@ -17,8 +17,9 @@ class TrainSpec : public TrainTest {
     std::ofstream(store / name) << text;
     return "'" + (store / name).string() + "'";
   }
+  // Data that need no files: a dry run looks whether they are there.
   static nlohmann::json planned(const std::string& arguments) {
-    const ProgramRun run = run_lockstep("train --dry-run --json " + arguments);
+    const ProgramRun run = run_lockstep("train --dry-run --json --data digits " + arguments);
     EXPECT_EQ(run.exit_code, 0) << run.err;
     return run.exit_code == 0 ? nlohmann::json::parse(run.out) : nlohmann::json::object();
   }
@@ -76,10 +77,13 @@ TEST_F(TrainSpec, true_and_false_may_be_said_in_every_way) {
 }
 
 TEST_F(TrainSpec, what_a_dry_run_prints_is_a_spec_file_of_the_same_run) {
+  const std::filesystem::path place = store / "some where";
+  std::filesystem::create_directory(place);
   const std::string wish =
-      "--model vit --data mnist --model-options width=8,depth=3 --workers 2 --device-memory 512MiB "
-      "--max-time 10m --trainable share:50% --data-dir '/some where'";
-  const ProgramRun printed = run_lockstep("train --dry-run " + wish);
+      "--model vit --model-options width=8,depth=3 --workers 2 --device-memory 512MiB "
+      "--max-time 10m --trainable share:50% --data-dir '" +
+      place.string() + "'";
+  const ProgramRun printed = run_lockstep("train --dry-run --data digits " + wish);
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
   EXPECT_EQ(planned(file("again.yaml", printed.out)), planned(wish));
 }
@@ -126,6 +130,16 @@ TEST_F(TrainSpec, what_cannot_run_exits_with_3_and_names_the_nearest_that_works)
     const ProgramRun run = run_lockstep("train --dry-run " + line);
     EXPECT_EQ(run.exit_code, 3) << line << "\n" << run.err;
     EXPECT_THAT(run.err, HasSubstr(expected)) << line;
+  }
+}
+
+TEST_F(TrainSpec, a_dry_run_looks_for_the_files_as_the_run_does) {
+  for (const char* line : {"--data images:/nowhere --model restorer", "--data digits --data-dir /nowhere",
+                           "--data digits --weights /nowhere", "--data digits --resume /nowhere"}) {
+    const ProgramRun run = run_lockstep(std::string("train --dry-run ") + line);
+    EXPECT_EQ(run.exit_code, 3) << line << "\n" << run.err;
+    EXPECT_THAT(run.err, HasSubstr("does not exist. Nothing was started.")) << line;
+    EXPECT_THAT(run.out, IsEmpty()) << line;
   }
 }
 

@@ -44,6 +44,7 @@ int TrainCommand::run(const Invocation& invocation) {
   const std::optional<comm::Identity> identity = comm::find_identity(options_.identity);
   const TrainPlan plan = plan_training(requested_spec(options_), identity);
   if (options_.dry_run) {
+    require_inputs(plan.spec);
     if (!identity || identity->group.rank == 0)
       invocation.console.print(options_.json ? plan_json(plan).dump(2) + "\n" : plan_text(plan));
     return 0;
