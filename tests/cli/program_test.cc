@@ -100,7 +100,7 @@ TEST(Program, a_reader_that_stops_reading_ends_it_quietly) {
 TEST(Program, a_closed_standard_output_is_an_error) {
   const ProgramRun run = run_shell(program() + " --version >&-");
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.err, HasSubstr("could not be written"));
+  EXPECT_THAT(run.err, HasSubstr("cannot be written to standard output"));
 }
 
 TEST(Program, a_full_disk_is_an_error) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "lockstep/base/error.h"
 
 namespace lockstep::train {
@@ -46,13 +48,13 @@ TEST(Disturbances, WithholdOneGradientOfOneRank) {
     EXPECT_THROW(parse_disturbances("", "", 0, withheld), base::ConfigError) << withheld;
 }
 
-TEST(Disturbances, FlipOneBitOfTheFirstValue) {
+TEST(Disturbances, FlipTheSignOfTheFirstValue) {
   const at::Tensor value = at::ones({2, 2});
   const std::vector<parallel::Updatable> updatables = {{"weight", value, {}}};
   flip_a_bit(updatables);
   const at::Tensor bits = value.view(at::kInt).bitwise_xor(at::ones({2, 2}).view(at::kInt));
-  EXPECT_EQ(bits.flatten()[0].item<int>(), 1);
-  EXPECT_EQ(bits.sum().item<std::int64_t>(), 1);
+  EXPECT_EQ(bits.flatten()[0].item<int>(), std::numeric_limits<int>::min());
+  EXPECT_EQ(bits.sum().item<std::int64_t>(), std::numeric_limits<int>::min());
 }
 
 }  // namespace
