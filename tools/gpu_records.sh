@@ -35,17 +35,19 @@ left() { echo $((limit - (SECONDS - START))); }
 # What a study needs besides slices, as words for `lockstep study`.
 settings_of() {
   case $1 in
-    batch-scaling | five-models | vit-scaling | driving | side-by-side) echo "--set workers=1,2,4,8" ;;
+    batch-scaling) echo "--set workers=1,2,4,8 --set strategy=ddp" ;;
+    five-models | vit-scaling | driving | side-by-side) echo "--set workers=1,2,4,8" ;;
+    trainable-share) echo "--set strategy=ddp" ;;
     tcp-vs-nccl) echo "--set backend=gloo,shm,mpi,nccl,p2p" ;;
     memory-error) echo "--set device_memory=4GiB --set model_options.width=512" ;;
     epochs-to-target) echo "--set workers=4" ;;
   esac
 }
 
-# Replicas of dp are one process and have no slices: those studies run on the whole GPU.
+# Replicas of dp are one process and have no slices: studies of them run on the whole GPU, and of others their rows of dp are left out.
 place_of() {
   case $1 in
-    five-models | vanilla-vs-library | trainable-share) echo "--set device=cuda" ;;
+    five-models | vanilla-vs-library) echo "--set device=cuda" ;;
     *) echo "${SLICES[*]}" ;;
   esac
 }
