@@ -24,6 +24,8 @@ class Channel {
 
   virtual Allocation allocate(std::size_t bytes,
                               base::Deadline deadline);  // plain aligned memory unless overridden
+  // A local copy between places that this channel's buffers can be in; done when it returns.
+  virtual void copy(const Buffer& to, const Buffer& from);
   virtual std::unique_ptr<Channel> split(int colour, int key, base::Deadline deadline) = 0;
 
   // From any thread: makes execute() return soon with an error. After it, the channel can only be destroyed.

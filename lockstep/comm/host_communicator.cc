@@ -34,6 +34,10 @@ Allocation Channel::allocate(std::size_t bytes, base::Deadline) {
   return allocate_host(bytes);
 }
 
+void Channel::copy(const Buffer& to, const Buffer& from) {
+  std::memcpy(to.data, from.data, from.bytes);
+}
+
 HostCommunicator::HostCommunicator(std::unique_ptr<Channel> channel, base::Nanoseconds timeout,
                                    OperationBoards* boards)
     : channel_(std::move(channel)),
@@ -85,7 +89,7 @@ Allocation HostCommunicator::allocate(std::size_t bytes) {
 }
 
 void HostCommunicator::copy(const Buffer& to, const Buffer& from) {
-  std::memcpy(to.data, from.data, from.bytes);
+  channel_->copy(to, from);
 }
 
 std::unique_ptr<Communicator> HostCommunicator::split(int colour, int key) {

@@ -19,6 +19,7 @@ class HostComputeQueue : public ComputeQueue {
   std::unique_ptr<comm::Communicator> staged(std::unique_ptr<comm::Communicator> communicator) override {
     return communicator;
   }
+  std::unique_ptr<comm::shared::Hands> hands() override { return nullptr; }
   std::unique_ptr<Repeat> record(const std::function<void()>&) override { return nullptr; }
   std::string gpu() const override { return ""; }
   std::function<std::optional<measure::DeviceReading>()> sensors() override { return {}; }

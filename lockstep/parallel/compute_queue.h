@@ -11,6 +11,7 @@
 #include <string>
 
 #include "lockstep/comm/communicator.h"
+#include "lockstep/comm/shared/hands.h"
 #include "lockstep/measure/memory_account.h"
 #include "lockstep/measure/step_timer.h"
 #include "lockstep/measure/utilisation.h"
@@ -47,6 +48,9 @@ class ComputeQueue {
   virtual std::unique_ptr<comm::Communicator> ordered(std::unique_ptr<comm::Communicator> communicator) = 0;
   // Lets a communicator of the host serve tensors of this queue's device too.
   virtual std::unique_ptr<comm::Communicator> staged(std::unique_ptr<comm::Communicator> communicator) = 0;
+  // What moves tensors of this queue's device between replicas of one process, where they lie; null for
+  // cores.
+  virtual std::unique_ptr<comm::shared::Hands> hands() = 0;
   // Records what `work` computes, without computing it; it is computed by the result's run(), on the same
   // memory. Throws DeviceError where something in it cannot be recorded. Null: this queue cannot record
   // (cores).

@@ -11,9 +11,17 @@
 namespace lockstep::testing {
 
 void expect_replicas_succeed(int replicas, const std::function<void(comm::Communicator&)>& body) {
+  expect_replicas_succeed(
+      replicas, [] { return nullptr; }, body);
+}
+
+void expect_replicas_succeed(int replicas, const HandsMaker& device_hands,
+                             const std::function<void(comm::Communicator&)>& body) {
   comm::OpenOptions options;
   options.timeout = std::chrono::seconds(60);
-  auto group = comm::open_local_group(replicas, options);
+  std::vector<std::unique_ptr<comm::shared::Hands>> hands;
+  for (int replica = 0; replica < replicas; ++replica) hands.push_back(device_hands());
+  auto group = comm::open_local_group(replicas, options, std::move(hands));
   std::vector<std::string> messages(group.size());
   std::vector<std::thread> threads;
   for (std::size_t r = 0; r < group.size(); ++r)

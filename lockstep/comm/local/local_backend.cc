@@ -19,10 +19,10 @@ std::string host_name() {
   return name.data();
 }
 
-std::unique_ptr<Communicator> open_replica(const LocalFabric::Memory& control, const Group& group,
+std::unique_ptr<Communicator> open_replica(std::unique_ptr<LocalFabric> fabric, const Group& group,
                                            const OpenOptions& options) {
-  auto channel = std::make_unique<shared::SharedChannel>(std::make_unique<LocalFabric>(control), group,
-                                                         base::Deadline(options.timeout));
+  auto channel =
+      std::make_unique<shared::SharedChannel>(std::move(fabric), group, base::Deadline(options.timeout));
   return std::make_unique<HostCommunicator>(std::move(channel), options.timeout, options.boards);
 }
 
@@ -38,19 +38,22 @@ std::unique_ptr<Communicator> LocalBackend::open(const Group& group, Store&,
     throw base::ConfigError(
         "backend local joins replicas inside one process and cannot join several workers. Use shm for "
         "workers of one host.");
-  return open_replica(LocalFabric::make_control(1), group, options);
+  return open_replica(std::make_unique<LocalFabric>(LocalFabric::make_control(1), nullptr), group, options);
 }
 
-std::vector<std::unique_ptr<Communicator>> open_local_group(int replicas, const OpenOptions& options) {
+std::vector<std::unique_ptr<Communicator>> open_local_group(
+    int replicas, const OpenOptions& options, std::vector<std::unique_ptr<shared::Hands>> device_hands) {
   const LocalFabric::Memory control = LocalFabric::make_control(replicas);
   const std::string host = host_name();
   std::vector<std::unique_ptr<Communicator>> group(static_cast<std::size_t>(replicas));
+  device_hands.resize(group.size());
   std::vector<std::thread>
       openers;  // opening is collective: each replica must be opened on a thread of its own
   for (int rank = 0; rank < replicas; ++rank)
     openers.emplace_back([&, rank] {
-      group[static_cast<std::size_t>(rank)] =
-          open_replica(control, {rank, replicas, rank, replicas, host}, options);
+      const auto index = static_cast<std::size_t>(rank);
+      group[index] = open_replica(std::make_unique<LocalFabric>(control, std::move(device_hands[index])),
+                                  {rank, replicas, rank, replicas, host}, options);
     });
   for (std::thread& opener : openers) opener.join();
   return group;

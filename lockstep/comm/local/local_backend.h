@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lockstep/comm/backend.h"
+#include "lockstep/comm/shared/hands.h"
 
 namespace lockstep::comm {
 
@@ -18,7 +19,9 @@ class LocalBackend : public Backend {
                                      const OpenOptions& options) const override;
 };
 
-// One communicator for each of `replicas` threads of this process.
-std::vector<std::unique_ptr<Communicator>> open_local_group(int replicas, const OpenOptions& options);
+// One communicator for each of `replicas` threads of this process. `device_hands`, where given, has for each
+// replica what moves its buffers on a GPU; without them only the host's memory is served.
+std::vector<std::unique_ptr<Communicator>> open_local_group(
+    int replicas, const OpenOptions& options, std::vector<std::unique_ptr<shared::Hands>> device_hands = {});
 
 }  // namespace lockstep::comm

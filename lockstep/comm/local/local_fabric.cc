@@ -10,8 +10,8 @@ LocalFabric::Memory LocalFabric::make_control(int world) {
   return std::make_shared<Allocation>(reserve_host(shared::ControlBlock::bytes(world)));
 }
 
+// An empty buffer is nowhere, and nobody has to reach it.
 shared::Address LocalFabric::address_of(const Buffer& buffer) const {
-  if (buffer.data == nullptr) return {};
   return {0, reinterpret_cast<std::uint64_t>(buffer.data)};
 }
 
@@ -19,8 +19,12 @@ std::byte* LocalFabric::resolve(int, shared::Address address) const {
   return reinterpret_cast<std::byte*>(address.offset);
 }
 
+std::unique_ptr<shared::Hands> LocalFabric::more_device_hands() const {
+  return device_hands_ == nullptr ? nullptr : device_hands_->another();
+}
+
 std::unique_ptr<shared::Fabric> LocalFabric::create(int world) const {
-  return std::make_unique<LocalFabric>(make_control(world));
+  return std::make_unique<LocalFabric>(make_control(world), more_device_hands());
 }
 
 // The address of the creator's pointer, which lives until all have accepted.
@@ -34,7 +38,7 @@ shared::Invitation LocalFabric::invitation() const {
 std::unique_ptr<shared::Fabric> LocalFabric::accept(const shared::Invitation& invitation, int, int) const {
   const Memory* control = nullptr;
   std::memcpy(&control, invitation.data(), sizeof(control));
-  return std::make_unique<LocalFabric>(*control);
+  return std::make_unique<LocalFabric>(*control, more_device_hands());
 }
 
 // Every replica reaches any memory: each takes its own.
@@ -48,7 +52,7 @@ void LocalFabric::open_segment(const shared::Invitation&, std::size_t bytes) {
 }
 
 Allocation LocalFabric::claim_segment() {
-  return allocate_host(segment_bytes_);
+  return device_hands_ == nullptr ? allocate_host(segment_bytes_) : device_hands_->allocate(segment_bytes_);
 }
 
 }  // namespace lockstep::comm

@@ -2,10 +2,12 @@
 // Included by kernels only.
 #pragma once
 
-#include "lockstep/comm/p2p/elements.cuh"
+#include "lockstep/comm/cuda/elements.cuh"
 #include "lockstep/comm/p2p/kernels.h"
 
 namespace lockstep::comm::p2p {
+
+using namespace elements;  // NOLINT(google-build-using-namespace): kernels only
 
 // One range: this rank's addend lies in its own memory, the peers' in their regions. The result goes to
 // `output` and, unless it is null, to `copy`.

@@ -1,12 +1,17 @@
 // The direct way: the buffers themselves can be reached, so every rank reads the inputs and writes the
 // outputs in place. A last phase keeps everybody from using a buffer again while another rank still touches
 // it.
-#include "lockstep/comm/reduction/reduction.h"
 #include "lockstep/comm/shared/exchange.h"
 
 namespace lockstep::comm::shared {
 
 void Exchange::run_direct() {
+  move_directly();
+  hands_.finish();
+  sync();
+}
+
+void Exchange::move_directly() {
   const auto input_of = [this](int r) { return channel_.fabric_->resolve(r, descriptor(r).input); };
   const int root = operation_.root;
   switch (operation_.collective) {
@@ -31,7 +36,6 @@ void Exchange::run_direct() {
     case Collective::receive:
       break;
   }
-  sync();
 }
 
 // Every rank reduces its share of the elements from all inputs and writes it to all outputs. So each byte of
@@ -51,8 +55,8 @@ void Exchange::reduce_directly() {
     if (r != rank()) count(share.bytes);
   }
   if (scatters) outputs.push_back(output());
-  reduce_ranks(operation_.reduce_op, operation_.type(), outputs, inputs,
-               share.bytes / bytes_of(operation_.type()));
+  hands_.reduce(operation_.reduce_op, operation_.type(), outputs, inputs,
+                share.bytes / bytes_of(operation_.type()));
 }
 
 }  // namespace lockstep::comm::shared

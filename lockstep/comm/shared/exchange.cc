@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "lockstep/base/error.h"
 
@@ -52,7 +51,7 @@ Part work_share(std::size_t bytes, int rank, int world) {
 }
 
 Exchange::Exchange(SharedChannel& channel, const Operation& operation)
-    : channel_(channel), operation_(operation) {}
+    : channel_(channel), operation_(operation), hands_(channel.hands_for(on_device())) {}
 
 measure::Movement Exchange::run() {
   if (point_to_point(operation_.collective)) {
@@ -131,8 +130,15 @@ const Descriptor& Exchange::descriptor(int of_rank) const {
   return channel_.block_.slot(of_rank).descriptor[parity()];
 }
 
-// Decided from what every rank knows alike.
+// Every rank has a buffer in what moves something, if only an empty one.
+bool Exchange::on_device() const {
+  return operation_.input.place == Place::device || operation_.output.place == Place::device;
+}
+
+// Decided from what every rank knows alike. Contributions lie in the host's memory: what is on a device stays
+// there.
 bool Exchange::fits_one_shot() const {
+  if (on_device()) return false;
   if (operation_.collective == Collective::all_gather || operation_.collective == Collective::gather) {
     std::size_t largest = 0;
     for (int r = 0; r < world(); ++r) largest = std::max(largest, part(r).bytes);
@@ -169,7 +175,7 @@ void Exchange::copy_from(int of_rank, std::byte* to, const std::byte* from, std:
 }
 
 void Exchange::copy_own(std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (to != from && bytes > 0) std::memcpy(to, from, bytes);
+  if (to != from && bytes > 0) hands_.copy(to, from, bytes);
 }
 
 }  // namespace lockstep::comm::shared

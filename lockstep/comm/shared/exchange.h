@@ -24,6 +24,7 @@ class Exchange {
   void require_agreement() const;
   bool fits_one_shot() const;
   bool reachable() const;
+  bool on_device() const;
   void sync();
 
   // -- one_shot.cc
@@ -31,6 +32,7 @@ class Exchange {
   void take_from_contributions();
   // -- direct.cc
   void run_direct();
+  void move_directly();
   void reduce_directly();
   // -- staged.cc
   void run_staged();
@@ -65,6 +67,7 @@ class Exchange {
 
   SharedChannel& channel_;
   const Operation& operation_;
+  Hands& hands_;
   measure::Movement movement_;
 };
 

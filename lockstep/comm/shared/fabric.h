@@ -10,6 +10,7 @@
 
 #include "lockstep/comm/buffer.h"
 #include "lockstep/comm/shared/control_block.h"
+#include "lockstep/comm/shared/hands.h"
 
 namespace lockstep::comm::shared {
 
@@ -25,6 +26,9 @@ class Fabric {
   virtual Address address_of(const Buffer& buffer) const = 0;
   // The memory at a reachable address that `rank` gave, as this rank sees it.
   virtual std::byte* resolve(int rank, Address address) const = 0;
+  // What touches buffers on a device; null where those cannot be reached. Only of a fabric whose ranks reach
+  // everything.
+  virtual Hands* device_hands() const { return nullptr; }
   // False when the rank's process has ended.
   virtual bool alive(int rank) const = 0;
 

@@ -29,7 +29,8 @@ void Exchange::send() {
   Mailbox& box = block().mailbox(rank(), operation_.root);
   const Cut cut{operation_.input.bytes, block().half_bytes()};
   const std::uint32_t first = box.posted.load(std::memory_order_relaxed);
-  const Address source = cut.pieces() > 2 ? channel_.fabric_->address_of(operation_.input) : Address{};
+  const bool in_place = cut.pieces() > 2 || on_device();
+  const Address source = in_place ? channel_.fabric_->address_of(operation_.input) : Address{};
   channel_.waiter_.wait(box.taken, box.taken_sleepers,
                         first);  // the message before this one is out of the way
   box.message_bytes = cut.bytes;
@@ -66,6 +67,7 @@ void Exchange::receive() {
                     from, box.message_bytes, name_of(box.type)));
   if (box.source.reachable()) {
     copy_own(output(), channel_.fabric_->resolve(from, box.source), cut.bytes);
+    hands_.finish();
     publish(box.taken, box.taken_sleepers, first + 1);
     return;
   }

@@ -77,6 +77,20 @@ measure::Movement SharedChannel::execute(const Operation& operation, base::Deadl
   return exchange.run();
 }
 
+Hands& SharedChannel::hands_for(bool on_device) {
+  if (!on_device) return host_hands_;
+  if (Hands* hands = fabric_->device_hands()) return *hands;
+  throw CommError(CommError::Kind::failed,
+                  fmt::format("backend {} cannot reach a GPU's memory here", backend()));
+}
+
+void SharedChannel::copy(const Buffer& to, const Buffer& from) {
+  if (from.bytes == 0) return;
+  Hands& hands = hands_for(to.place == Place::device || from.place == Place::device);
+  hands.copy(to.data, from.data, from.bytes);
+  hands.finish();
+}
+
 std::string SharedChannel::running() const {
   return describe(*running_);
 }

@@ -13,6 +13,7 @@
 #include "lockstep/comm/channel.h"
 #include "lockstep/comm/shared/control_block.h"
 #include "lockstep/comm/shared/fabric.h"
+#include "lockstep/comm/shared/hands.h"
 #include "lockstep/comm/shared/sync.h"
 
 namespace lockstep::comm::shared {
@@ -28,6 +29,7 @@ class SharedChannel : public Channel {
   std::string_view link() const override { return fabric_->name(); }
   measure::Movement execute(const Operation& operation, base::Deadline deadline) override;
   Allocation allocate(std::size_t bytes, base::Deadline deadline) override;
+  void copy(const Buffer& to, const Buffer& from) override;
   std::unique_ptr<Channel> split(int colour, int key, base::Deadline deadline) override;
   void abort() noexcept override;
 
@@ -38,8 +40,10 @@ class SharedChannel : public Channel {
   [[noreturn]] void fail_timed_out() const;
   std::string running() const;
   void choose_spins();
+  Hands& hands_for(bool on_device);
 
   std::unique_ptr<Fabric> fabric_;
+  HostHands host_hands_;
   Group group_;
   ControlBlock block_;
   std::uint64_t sequence_ = 0;          // operations begun

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lockstep/base/error.h"
+#include "lockstep/comm/cuda/device_hands.h"
 #include "lockstep/comm/cuda/staged_communicator.h"
 #include "lockstep/device/cuda/cuda_device.h"
 #include "lockstep/device/cuda/cuda_error.h"
@@ -92,6 +93,10 @@ class CudaComputeQueue : public ComputeQueue {
 
   std::unique_ptr<comm::Communicator> staged(std::unique_ptr<comm::Communicator> communicator) override {
     return std::make_unique<comm::StagedCommunicator>(std::move(communicator), device_);
+  }
+
+  std::unique_ptr<comm::shared::Hands> hands() override {
+    return std::make_unique<comm::DeviceHands>(device_);
   }
 
   // Errors of torch in the recording are its own exceptions.

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace lockstep::comm::p2p {
+namespace lockstep::comm::elements {
 
 // What lies in memory, and what it is combined as.
 template <typename T>
@@ -77,4 +77,4 @@ __device__ inline T finished(T value, unsigned ranks) {
   return value;
 }
 
-}  // namespace lockstep::comm::p2p
+}  // namespace lockstep::comm::elements
