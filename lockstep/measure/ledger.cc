@@ -40,6 +40,7 @@ void Ledger::sum(const OperationFacts& facts, const Movement& movement) {
   totals_.peer_wait += movement.peer_wait;
   totals_.busy_by_purpose[static_cast<std::size_t>(facts.purpose)] += movement.busy;
   totals_.peer_wait_by_purpose[static_cast<std::size_t>(facts.purpose)] += movement.peer_wait;
+  totals_.unknown_peer_waits += movement.peer_wait_known ? 0 : 1;
 }
 
 std::vector<LedgerRow> Ledger::rows() const {

@@ -41,6 +41,7 @@ struct Movement {
   base::Nanoseconds busy{0};       // from its start on the queue to its end
   base::Nanoseconds peer_wait{0};  // the part of busy spent waiting for the last rank to arrive
   bool estimated = false;  // the library hides what it sends: wire bytes and messages come from a formula
+  bool peer_wait_known = true;  // false where nobody can tell when the last rank arrived
 };
 
 // One line of the record: totals of one rank.
@@ -63,6 +64,7 @@ struct LedgerTotals {
   base::Nanoseconds peer_wait{0};
   std::array<base::Nanoseconds, kPurposeCount> busy_by_purpose{};
   std::array<base::Nanoseconds, kPurposeCount> peer_wait_by_purpose{};
+  std::uint64_t unknown_peer_waits = 0;  // operations
 };
 
 // Told about every operation when it has ended, on the thread that found out; must be quick. `end` is when it

@@ -51,7 +51,10 @@ void StepReporter::ended(StepFacts facts) {
     open.event.buckets = std::move(facts.buckets);
   open.event.gradient_square_norm = facts.square_norm;
   const bool measured = spec_.measure && measure::measured_in_turn(facts.step, measure_turn_);
-  if (measured) add_communication(open.event, facts.waited_for_control);
+  if (measured)
+    add_communication(open.event, facts.waited_for_control);
+  else if (spec_.measure)
+    begin_anew();
   if (measured && !facts.primitive_seconds.empty())
     open.event.primitives_seconds = std::move(facts.primitive_seconds);
   open_.push_back(std::move(open));
@@ -68,7 +71,8 @@ void StepReporter::add_communication(record::StepEvent& event,
                  (now.peer_wait_by_purpose[kControl] - before_.peer_wait_by_purpose[kControl]);
   }
   event.busy_seconds = base::to_seconds(busy);
-  event.peer_wait_seconds = base::to_seconds(peer_wait);
+  if (now.unknown_peer_waits == before_.unknown_peer_waits)
+    event.peer_wait_seconds = base::to_seconds(peer_wait);
   before_ = now;
 }
 

@@ -37,6 +37,8 @@ class StepReporter {
   StepReporter(const record::RunSpec& spec, const measure::Ledger& ledger, EventLog& events,
                std::int64_t measure_turn = 0);
 
+  // A step begins after something else was sent (an epoch's end, a checkpoint): that is not the step's.
+  void begin_anew() { before_ = ledger_.totals(); }
   void ended(StepFacts facts);
   // Of the first step whose loss is not known yet.
   void loss(double value);

@@ -111,6 +111,60 @@ TEST_F(StepReporterTest, WhatAStepCommunicatedIsTheDifferenceOfTheLedgersTotals)
   EXPECT_DOUBLE_EQ(written()[1].peer_wait_seconds.value(), 0.002);
 }
 
+TEST_F(StepReporterTest, WhatIsSentBetweenStepsIsNoSteps) {
+  measure::Movement movement;
+  movement.busy = 7ms;
+  const auto move = [&](measure::Purpose purpose) {
+    ledger_.add(purpose, measure::Collective::all_reduce, "shm", 8, movement);
+  };
+  StepReporter reporter(spec_, ledger_, *events_);
+  for (std::int64_t step = 0; step < 2; ++step) {
+    reporter.begin_anew();
+    move(measure::Purpose::gradient);
+    reporter.ended(facts_of(step));
+    move(measure::Purpose::metric);  // an epoch's end
+    reporter.splits({split_of(step, 10ms, 1ms)});
+    reporter.loss(1);
+  }
+  for (const record::StepEvent& event : written()) EXPECT_DOUBLE_EQ(event.busy_seconds.value(), 0.007);
+}
+
+TEST_F(StepReporterTest, AStepInWhichMeasuringRestedLeavesNothingToTheNext) {
+  measure::Movement movement;
+  movement.busy = 7ms;
+  StepReporter reporter(spec_, ledger_, *events_, 1);
+  for (std::int64_t step = 0; step < 4; ++step) {
+    ledger_.add(measure::Purpose::gradient, measure::Collective::all_reduce, "shm", 8, movement);
+    reporter.ended(facts_of(step));
+    reporter.splits({split_of(step, 10ms, 1ms)});
+    reporter.loss(1);
+  }
+  int measured = 0;
+  for (const record::StepEvent& event : written()) {
+    if (!event.busy_seconds) continue;
+    EXPECT_DOUBLE_EQ(*event.busy_seconds, 0.007);
+    ++measured;
+  }
+  EXPECT_EQ(measured, 2);
+}
+
+TEST_F(StepReporterTest, APeerWaitThatNobodyKnowsIsLeftOut) {
+  measure::Movement movement;
+  movement.busy = 7ms;
+  movement.peer_wait_known = false;
+  StepReporter reporter(spec_, ledger_, *events_);
+  for (std::int64_t step = 0; step < 2; ++step) {
+    if (step == 0)
+      ledger_.add(measure::Purpose::gradient, measure::Collective::all_reduce, "nccl", 8, movement);
+    reporter.ended(facts_of(step));
+    reporter.splits({split_of(step, 10ms, 1ms)});
+    reporter.loss(1);
+  }
+  EXPECT_FALSE(written()[0].peer_wait_seconds.has_value());
+  EXPECT_TRUE(written()[0].busy_seconds.has_value());
+  EXPECT_TRUE(written()[1].peer_wait_seconds.has_value());
+}
+
 TEST_F(StepReporterTest, WithoutMeasuringThereIsOnlyTheStepsLength) {
   spec_.measure = false;
   StepReporter reporter(spec_, ledger_, *events_);

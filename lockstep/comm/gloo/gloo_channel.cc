@@ -130,6 +130,7 @@ measure::Movement GlooChannel::run_native(const Operation& operation, base::Dead
       measure::estimated_wire_bytes(operation.collective, operation.input.bytes, group_.world, false);
   movement.messages = static_cast<std::uint64_t>(2 * (group_.world - 1));
   movement.estimated = true;
+  movement.peer_wait_known = false;
   return movement;
 }
 

@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -33,6 +34,8 @@ class ArrivalBoard {
   void require_agreement() const;
   // How long this rank waited, in the collective it has just left, for the last rank it depended on.
   base::Nanoseconds waited(const Operation& operation) const;
+  // Whether that is the whole of it: no rank is of another host.
+  bool sees_everybody() const { return std::find(lines_.begin(), lines_.end(), nullptr) == lines_.end(); }
 
  private:
   // A rank may be this many collectives ahead of another before its arrivals are overwritten unseen.

@@ -106,6 +106,7 @@ measure::Movement MpiChannel::movement_of(const Operation& operation) const {
   movement.messages = estimated_messages(operation, group_.rank, group_.world);
   movement.estimated = true;
   movement.peer_wait = arrivals_.waited(operation);
+  movement.peer_wait_known = arrivals_.sees_everybody();
   return movement;
 }
 
