@@ -4,13 +4,15 @@
 #include <limits>
 
 #include "lockstep/comm/operation.h"
+#include "lockstep/record/catalogue_rules.h"
 
 namespace lockstep::parallel {
 
 Overlap::Overlap(const std::string& mode, comm::Communicator& communicator)
     : communicator_(communicator), on_(mode != "off") {
   best_seconds_.fill(std::numeric_limits<double>::max());
-  if (mode != "auto" || communicator.group().world == 1) step_ = kTrialEnd;
+  const bool on_device = record::moves_device_memory(std::string(communicator.backend()));
+  if (mode != "auto" || communicator.group().world == 1 || on_device) step_ = kTrialEnd;
 }
 
 void Overlap::end_step(base::Nanoseconds took) {

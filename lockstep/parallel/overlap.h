@@ -1,6 +1,7 @@
 // Whether gradients are reduced while backward goes on. With few cores a communication thread takes from
 // backward what it gains, so `auto` tries both ways in the first steps, and all workers take the one that was
-// faster.
+// faster. Backends of a device need no thread, and the host's clock would not see what they take: with those
+// `auto` is on.
 #pragma once
 
 #include <array>

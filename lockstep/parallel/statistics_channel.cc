@@ -7,9 +7,6 @@
 
 namespace lockstep::parallel {
 
-StatisticsChannel::StatisticsChannel(comm::Communicator& communicator, measure::StepTimer& timer)
-    : channel_(communicator.duplicate()), timer_(timer) {}
-
 at::Tensor StatisticsChannel::gather(const at::Tensor& local) {
   const measure::SpanScope span(timer_, measure::Span::exposed_comm, measure::Purpose::statistics);
   const at::Tensor mine = local.contiguous();

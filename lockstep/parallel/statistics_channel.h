@@ -13,8 +13,6 @@ namespace lockstep::parallel {
 
 class StatisticsChannel : public models::StatisticsExchange {
  public:
-  // Collective.
-  StatisticsChannel(comm::Communicator& communicator, measure::StepTimer& timer);
   // Over a channel that was opened for it.
   StatisticsChannel(std::unique_ptr<comm::Communicator> channel, measure::StepTimer& timer)
       : channel_(std::move(channel)), timer_(timer) {}

@@ -36,9 +36,15 @@ void LossReducer::start(const at::Tensor& loss, bool in_background) {
   value_.copy_(loss);
   if (communicator_ != nullptr) reduce(in_background);
   if (!value_.is_cuda()) return;
-  compute_.wait_for(work_);
+  await_on_device();
   read_.copy_(value_, true);
   copied_ = compute_.mark();
+}
+
+void LossReducer::await_on_device() {
+  if (communicator_ == nullptr) return;
+  const measure::SpanScope span(timer_, measure::Span::exposed_comm, measure::Purpose::metric);
+  compute_.wait_for(work_);
 }
 
 void LossReducer::reduce(bool in_background) {
@@ -56,6 +62,8 @@ void LossReducer::reduce(bool in_background) {
 double LossReducer::finish() {
   if (value_.is_cuda()) {
     copied_.wait();
+    work_.wait();  // has ended; throws what went wrong in it
+    work_ = {};
     return read_.item<double>();
   }
   if (!work_.done()) {

@@ -23,6 +23,7 @@ class LossReducer {
 
  private:
   void reduce(bool in_background);
+  void await_on_device();
 
   comm::Communicator* communicator_;
   parallel::ComputeQueue& compute_;

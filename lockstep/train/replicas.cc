@@ -121,11 +121,13 @@ std::optional<std::string> Replicas::remark() const {
 std::vector<std::unique_ptr<comm::Communicator>> Replicas::open_group() const {
   comm::OpenOptions open;
   open.timeout = base::from_seconds(options_.spec.timeout.count);
-  auto group = comm::open_local_group(count(), open);
+  std::vector<std::unique_ptr<comm::shared::Hands>> hands;
+  for (int replica = 0; replica < count(); ++replica) hands.push_back(compute(replica).hands());
+  auto group = comm::open_local_group(count(), open, std::move(hands));
   for (int replica = 0; replica < count(); ++replica) {
     const auto index = static_cast<std::size_t>(replica);
     auto& opened = group[index];
-    opened = compute(replica).staged(slow_down(std::move(opened), disturbances_[index]));
+    opened = slow_down(std::move(opened), disturbances_[index]);
     opened = options_.session.track(
         std::make_unique<comm::RecordingCommunicator>(std::move(opened), ledger(replica)));
     opened = compute(replica).ordered(std::move(opened));
@@ -192,7 +194,10 @@ void Replicas::announce(const record::StartedEvent& started) {
 }
 
 void Replicas::begin_step(std::int64_t step) {
-  for (const auto& other : others_) other->timer->begin_step(step);
+  for (const auto& other : others_) {
+    other->timer->begin_step(step);
+    other->reporter.begin_anew();
+  }
 }
 
 void Replicas::end_step(const StepFacts& facts, const std::vector<parallel::ReplicaStep>& steps) {

@@ -185,7 +185,9 @@ Network TrainingRun::make_network(const Placement& placement, models::Statistics
 models::StatisticsExchange* TrainingRun::open_statistics() {
   if (replicas_ != nullptr) return replicas_->statistics(0);
   if (communicator_ == nullptr || spec_.buffers != "sync") return nullptr;
-  statistics_ = std::make_unique<parallel::StatisticsChannel>(*communicator_, *timer_);
+  std::unique_ptr<comm::Communicator> channel = communicator_->duplicate();
+  statistics_memory_ = measure::Reservation(memory_, measure::Use::communication, channel->device_bytes());
+  statistics_ = std::make_unique<parallel::StatisticsChannel>(std::move(channel), *timer_);
   return statistics_.get();
 }
 

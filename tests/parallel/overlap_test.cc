@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lockstep/comm/wrappers/forwarding.h"
 #include "tests/support/ranks.h"
 #include "tests/support/replicas.h"
 
@@ -33,6 +34,26 @@ TEST(Overlap, AutoTakesTheFasterWay) {
   lockstep::testing::expect_replicas_succeed(2, [](comm::Communicator& communicator) {
     check(decided("auto", communicator, 5ms, 6ms), "on is faster");
     check(!decided("auto", communicator, 6ms, 5ms), "off is faster");
+  });
+}
+
+// As a device's backend would be called.
+class OnADevice : public comm::ForwardingCommunicator {
+ public:
+  using ForwardingCommunicator::ForwardingCommunicator;
+  std::string_view backend() const override { return "p2p"; }
+
+ protected:
+  std::unique_ptr<comm::Communicator> wrap(std::unique_ptr<comm::Communicator> made) override {
+    return std::make_unique<OnADevice>(std::move(made));
+  }
+};
+
+TEST(Overlap, AutoIsOnWhereADeviceMovesTheBytes) {
+  lockstep::testing::expect_replicas_succeed(2, [](comm::Communicator& communicator) {
+    OnADevice device(communicator.duplicate());
+    const Overlap overlap("auto", device);
+    check(overlap.decided() && overlap.now(), "there is nothing to try");
   });
 }
 

@@ -1,8 +1,8 @@
 // The communicator over NCCL.
 //
 // start() waits for the device only where staging must grow, and where NCCL connects to a peer for the first
-// time. peer_wait is left at zero: NCCL does not tell when the last rank arrived, and asking would cost a
-// barrier. Wire bytes and messages come from a formula (estimated).
+// time. peer_wait is unknown: NCCL does not tell when the last rank arrived, and asking would cost a barrier.
+// Wire bytes and messages come from a formula (estimated).
 #pragma once
 
 #include <memory>

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <thread>
 #include <utility>
 
 #include "lockstep/base/error.h"
@@ -58,6 +59,7 @@ void NcclHandle::begin(const NcclHandleOptions& options) {
 
 NcclHandle::~NcclHandle() {
   close();
+  if (aborting_.valid()) aborting_.wait_for(kFinishTimeout);
 }
 
 void NcclHandle::close() noexcept {
@@ -148,10 +150,19 @@ void NcclHandle::abort(const std::string& reason) noexcept {
       const std::unique_lock lock(mutex_, kAbortPatience);
       if (lock.owns_lock()) std::swap(doomed, comm_);
     }
-    if (doomed != nullptr) static_cast<void>(library_->comm_abort(doomed));
+    if (doomed != nullptr) abort_beside(doomed);
   } catch (const std::exception&) {
     // Nothing more can be done; NCCL's memory goes with the process.
   }
+}
+
+// Kernels end at once, but NCCL's call returns only when every CUDA graph that the communicator was recorded
+// into is gone, and the thread that aborts may be the one that has to let go of them.
+void NcclHandle::abort_beside(ncclComm_t doomed) {
+  std::packaged_task<void()> task(
+      [library = library_, doomed] { static_cast<void>(library->comm_abort(doomed)); });
+  aborting_ = task.get_future();
+  std::thread(std::move(task)).detach();
 }
 
 std::string NcclHandle::abort_reason() const {

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -59,6 +60,7 @@ class NcclHandle : public DeviceLink {
   ncclResult_t state();
   void settle(std::string_view what, base::Deadline deadline);
   void finish();
+  void abort_beside(ncclComm_t doomed);
   [[noreturn]] void fail(ncclResult_t result, std::string_view what, const std::string& detail);
   void require_open(std::string_view what) const;
   std::string last_error() const;
@@ -70,6 +72,7 @@ class NcclHandle : public DeviceLink {
   ncclComm_t comm_ = nullptr;
   std::string reason_;
   std::atomic<bool> aborted_{false};
+  std::future<void> aborting_;  // valid once NCCL was asked to
 };
 
 }  // namespace lockstep::comm

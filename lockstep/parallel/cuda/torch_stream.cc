@@ -44,7 +44,10 @@ bool is_recorded(cudaStream_t stream) {
 
 }  // namespace
 
+// What ordinary steps have left in the allocator's hands cannot serve the private pool: given back, the
+// device has it once and not twice.
 PrivateMemory::PrivateMemory(int device) : device_(device), pool_(at::cuda::graph_pool_handle()) {
+  c10::cuda::CUDACachingAllocator::emptyCache();
   c10::cuda::CUDACachingAllocator::beginAllocateToPool(static_cast<c10::DeviceIndex>(device), pool_,
                                                        is_recorded);
 }

@@ -42,6 +42,7 @@ Horovod::Horovod(const Surroundings& surroundings)
       overlap_(surroundings.spec.overlap, communicator_),
       beside_(compute_queue(parameters_.front().tensor.device())),
       data_(beside_->ordered(communicator_.duplicate())),
+      data_memory_(surroundings.memory, measure::Use::communication, data_->device_bytes()),
       control_(surroundings.host_channel("negotiation")),
       gradients_(parameters_, trained_slots(surroundings.model), *data_, surroundings.memory),
       reducer_(gradients_.buffers(), Compression(surroundings.spec.compression),

@@ -58,6 +58,7 @@ class Horovod : public Strategy {
   Overlap overlap_;
   std::unique_ptr<ComputeQueue> beside_;  // what the background thread computes on
   std::unique_ptr<comm::Communicator> data_;
+  measure::Reservation data_memory_;
   std::unique_ptr<comm::Communicator> control_;  // of the host: no device holds up a negotiation
   horovod::GradientPlaces gradients_;
   horovod::FusedReducer reducer_;
