@@ -15,8 +15,10 @@ constexpr const char* kUntried = "More than one physical GPU has not been tried 
 
 Findings examine_all() {
   Findings all;
+  // The GPU before the backends: nccl starts the driver in this process, and a process that is forked from it
+  // then cannot.
   for (const auto examine :
-       {examine_cpu, examine_sharing, examine_backends, examine_programs, examine_gpu, examine_data})
+       {examine_cpu, examine_sharing, examine_gpu, examine_backends, examine_programs, examine_data})
     for (Finding& finding : examine()) all.push_back(std::move(finding));
   return all;
 }

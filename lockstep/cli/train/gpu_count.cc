@@ -40,14 +40,21 @@ bool has_driver() {
   return driver != nullptr;
 }
 
-}  // namespace
-
-GpuCount count_gpus() {
+GpuCount ask_for_gpus() {
   if (!has_driver()) return {0, "NVIDIA's driver (libcuda.so.1) is not installed"};
   const TrialResult asked = try_in_process(ask_driver, kLimit);
   if (!asked.well()) return {0, asked.complaint()};
   const int count = std::stoi(base::trim(asked.output));
   return {count, count > 0 ? "" : "NVIDIA's driver finds no device"};
+}
+
+}  // namespace
+
+// Once: where something else has started the driver in this process since, a process that is forked from it
+// cannot start it any more.
+GpuCount count_gpus() {
+  static const GpuCount found = ask_for_gpus();
+  return found;
 }
 
 }  // namespace lockstep::cli
