@@ -33,11 +33,17 @@ bool has_slope(Scaling scaling, std::size_t counts) {
   return scaling == Scaling::strong || counts > 2;
 }
 
+// Without a slope that worker is left out of the fit.
+bool is_fitted(const ScalingPoint& point, Scaling scaling, std::size_t counts) {
+  return point.workers > 1 || has_slope(scaling, counts);
+}
+
 void fit_alone(StepModel& model, std::span<const ScalingPoint> points) {
-  const bool slope = has_slope(model.scaling, counts_of(points).size());
+  const std::size_t counts = counts_of(points).size();
+  const bool slope = has_slope(model.scaling, counts);
   std::vector<Observation> observations;
   for (const ScalingPoint& point : points) {
-    if (!slope && point.workers == 1) continue;
+    if (!is_fitted(point, model.scaling, counts)) continue;
     std::vector<double> terms = {1.0};
     if (slope) terms.push_back(alone_term(model.scaling, point.workers));
     observations.push_back({terms, point.alone_seconds});
@@ -77,10 +83,11 @@ double payload_of(std::span<const ScalingPoint> points) {
 
 // The worst of how far the model is from what it was fitted to, and of the measurements' own noise.
 double spread(const StepModel& model, std::span<const ScalingPoint> points) {
+  const std::size_t counts = counts_of(points).size();
   double worst = 0;
   for (const ScalingPoint& point : points) {
     const double residual = std::abs(model.step_seconds(point.workers) / point.step_seconds() - 1);
-    worst = std::max({worst, point.relative_noise, point.workers == 1 ? 0 : residual});
+    worst = std::max({worst, point.relative_noise, is_fitted(point, model.scaling, counts) ? residual : 0});
   }
   return worst;
 }

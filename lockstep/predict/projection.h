@@ -65,7 +65,7 @@ struct Projection {
 
 // Nothing with fewer than three worker counts that were not oversubscribed. The interval around a prediction
 // is plus and minus the largest of: the error at the left-out count (for `twice` only), the worst residual of
-// the fit, and the noise of the measurements.
+// the counts that were fitted, and the noise of the measurements.
 std::optional<Projection> project(std::span<const ScalingPoint> points, Scaling scaling);
 
 }  // namespace lockstep::predict

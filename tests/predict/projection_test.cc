@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace lockstep::predict {
 namespace {
 
@@ -72,6 +74,35 @@ TEST(Projection, TheNoiseOfTheMeasurementsIsTheLeastInterval) {
   const auto projection = project(points, Scaling::strong);
   ASSERT_TRUE(projection);
   EXPECT_NEAR(projection->largest.high_seconds / projection->largest.step_seconds, 1.1, 1e-6);
+}
+
+// All counts lie on the model but one worker's step, which takes half as long again.
+std::vector<ScalingPoint> with_odd_one(std::initializer_list<int> counts, Scaling scaling) {
+  std::vector<ScalingPoint> points = made(counts, scaling);
+  points.front().alone_seconds *= 1.5;
+  return points;
+}
+
+double residual_of_one(const StepModel& model, const std::vector<ScalingPoint>& points) {
+  return std::abs(model.step_seconds(1) / points.front().step_seconds() - 1);
+}
+
+TEST(Projection, TheResidualOfOneWorkerCountsWhereItWasFitted) {
+  for (const Scaling scaling : {Scaling::weak, Scaling::strong}) {
+    const std::vector<ScalingPoint> points = with_odd_one({1, 2, 4, 8}, scaling);
+    const auto projection = project(points, scaling);
+    ASSERT_TRUE(projection);
+    EXPECT_GE(projection->largest.high_seconds / projection->largest.step_seconds - 1,
+              residual_of_one(projection->model, points) - 1e-9);
+  }
+}
+
+TEST(Projection, OneWorkerThatTheFitLeavesOutWidensNothing) {
+  const std::vector<ScalingPoint> points = with_odd_one({1, 2, 4}, Scaling::weak);
+  const auto projection = project(points, Scaling::weak);
+  ASSERT_TRUE(projection);
+  EXPECT_GT(residual_of_one(projection->model, points), 0.2);
+  EXPECT_NEAR(projection->largest.high_seconds, projection->largest.step_seconds, 1e-9);
 }
 
 TEST(Projection, OneWorkerHasNoExposedCommunication) {
