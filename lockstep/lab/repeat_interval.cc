@@ -45,7 +45,8 @@ std::optional<double> relative_half_width(std::span<const double> repeats) {
 }
 
 std::optional<bool> Difference::significant() const {
-  if (!interval) return std::nullopt;
+  // Of values that are not all finite the interval is no number, and 0 neither in it nor outside.
+  if (!interval || std::isnan(interval->low) || std::isnan(interval->high)) return std::nullopt;
   return interval->low > 0 || interval->high < 0;
 }
 

@@ -24,7 +24,7 @@ struct Difference {
   double mean_a = 0, mean_b = 0;
   double difference = 0;
   std::optional<base::Interval> interval;
-  // Whether the interval leaves out 0; nothing where there is none.
+  // Whether the interval leaves out 0; nothing where there is none, or where a value is not finite.
   std::optional<bool> significant() const;
 };
 Difference difference_of(std::span<const double> a, std::span<const double> b);

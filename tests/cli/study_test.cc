@@ -162,6 +162,26 @@ TEST_F(StudyRun, compare_says_what_differs_and_exits_5_beyond_a_threshold) {
   EXPECT_THAT(worse.err, HasSubstr("100.0 % worse, more than the threshold of 5.0 % allows"));
 }
 
+TEST_F(StudyRun, compare_says_of_which_side_there_is_one_run) {
+  write(good);
+  ASSERT_EQ(study("").exit_code, 0);
+  const std::string all = "'" + (store / "all.jsonl").string() + "'";
+  const std::string one = "'" + (store / "one.jsonl").string() + "'";
+  ASSERT_EQ(lockstep("runs export grid -o " + all).exit_code, 0);
+  run_shell("sed -n 's/\"total\":[0-9.e-]*/\"total\":900/; /\"cell\":\"workers=1\"/p' " + all +
+            " | head -n 1 > " + one);
+  run_shell("sed -i '/\"cell\":\"workers=2\"/d' " + all);
+  const auto told = [&](const std::string& a, const std::string& b) {
+    return lockstep("compare --figure total_seconds --threshold 5% " + a + " " + b);
+  };
+  const ProgramRun more = told(all, one);
+  EXPECT_THAT(more.out, AllOf(HasSubstr("one run in B: cannot tell"), Not(HasSubstr("one run each"))));
+  EXPECT_THAT(more.err, HasSubstr("worse (one run in B): whether that is noise cannot be told"));
+  EXPECT_THAT(told(one, all).out, HasSubstr("one run in A: cannot tell"));
+  run_shell("sed -i 2,\\$d " + all);
+  EXPECT_THAT(told(all, one).out, HasSubstr("one run each: cannot tell"));
+}
+
 TEST_F(StudyRun, compare_says_in_which_fields_the_specs_differ) {
   write(good);
   ASSERT_EQ(study("").exit_code, 0);

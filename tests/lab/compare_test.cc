@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 namespace lockstep::lab {
 namespace {
 
@@ -47,6 +50,15 @@ TEST(Compare, one_run_on_each_side_whose_noise_nobody_knows_is_undecided) {
   EXPECT_FALSE(figure.misses(0.05));
   EXPECT_TRUE(figure.undecided(0.05));
   EXPECT_FALSE(figure.undecided(0.5));
+}
+
+TEST(Compare, a_figure_that_is_not_finite_is_no_difference_within_the_noise) {
+  for (const double value : {std::nan(""), std::numeric_limits<double>::infinity()})
+    for (const auto& [a, b] : {std::pair(value, 1.2), std::pair(1.2, value)}) {
+      const ComparedFigure figure = only(repeats("x", {1.0, a}), repeats("x", {1.1, b}));
+      EXPECT_EQ(figure.difference.significant(), std::nullopt);
+      EXPECT_EQ(figure.differs(), std::nullopt);
+    }
 }
 
 TEST(Compare, bytes_have_no_noise) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "lockstep/report/charts/charts.h"
 #include "lockstep/report/formats/formats.h"
@@ -12,7 +13,9 @@
 namespace lockstep::report {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Two repeats of one worker, of which one is ten times as fast: Student's t reaches 0.
 std::vector<record::RunRecord> noisy_baseline() {
@@ -47,6 +50,21 @@ TEST(Intervals, TheSpeedupKeepsItsOwnInTableAndChart) {
   EXPECT_THAT(svg, HasSubstr("data-high=\"infinity\""));
   EXPECT_EQ(svg.find("inf\""), std::string::npos);  // no coordinate is
   EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+TEST(Intervals, ARunThatIsNotFiniteLeavesNoneAndNoVerdict) {
+  std::vector<record::RunRecord> records = repeated({.workers = 2}, 0.01);
+  add(records, repeated({.workers = 2, .strategy = "localsgd"}, 0.01));
+  for (const double loss : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    records.back().epochs.back().train_loss = loss;
+    const Grid grid = make_grid(nullptr, {}, records);
+    EXPECT_FALSE(figure(grid.cells[1], "train_loss")->interval);
+    EXPECT_EQ(clearly_differ(*figure(grid.cells[0], "train_loss"), *figure(grid.cells[1], "train_loss")),
+              std::nullopt);
+    EXPECT_THAT(text_of_finding(report_of(records), "axis-strategy-train_loss"),
+                AllOf(HasSubstr("no verdict (not every run's figure is finite) with localsgd"),
+                      Not(HasSubstr("noise"))));
+  }
 }
 
 TEST(Display, AccuraciesAreShownInPercentAndWrittenAsShares) {

@@ -44,9 +44,18 @@ Setter percent(std::optional<double>& target) {
   };
 }
 
+// Why nobody knows the noise: a side without repeats, or a figure that is not finite.
+std::string unknown_noise(const ComparedFigure& figure) {
+  if (figure.count_a < 2 && figure.count_b < 2) return "one run each";
+  if (figure.count_a < 2 || figure.count_b < 2)
+    return fmt::format("one run in {}", figure.count_a < 2 ? "A" : "B");
+  return "not every run's figure is finite";
+}
+
 std::string verdict(const ComparedFigure& figure) {
   const std::optional<bool> differs = figure.differs();
-  if (!differs) return figure.difference.difference == 0 ? "the same" : "one run each: cannot tell";
+  if (!differs)
+    return figure.difference.difference == 0 ? "the same" : unknown_noise(figure) + ": cannot tell";
   if (!*differs) return figure.difference.difference == 0 ? "the same" : "within the noise";
   const std::optional<double> worse = figure.worse();
   if (!worse) return "differs";
@@ -56,7 +65,7 @@ std::string verdict(const ComparedFigure& figure) {
 std::string interval_text(const ComparedFigure& figure) {
   const auto& interval = figure.difference.interval;
   const double a = std::abs(figure.difference.mean_a);
-  if (!interval || a == 0) return "";
+  if (!interval || a == 0 || std::isnan(interval->low) || std::isnan(interval->high)) return "";
   return fmt::format("{:+.1f} to {:+.1f} %{}", 100 * interval->low / a, 100 * interval->high / a,
                      figure.of_steps ? " (steps)" : "");
 }
@@ -177,17 +186,26 @@ Json json_of(const std::vector<ComparedCell>& cells) {
   return all;
 }
 
-using Judgement = bool (ComparedFigure::*)(double) const;
+std::string worse_text(const ComparedCell& cell, const ComparedFigure& figure) {
+  return fmt::format("{}{} is {:.1f} % worse", cell.cell.empty() ? "" : shown_name(cell.cell) + ": ",
+                     figure.figure->name, 100 * *figure.worse());
+}
 
-std::vector<std::string> worse_of(const std::vector<ComparedCell>& cells, double threshold,
-                                  Judgement judged) {
+std::vector<std::string> missed(const std::vector<ComparedCell>& cells, double threshold) {
   std::vector<std::string> worse;
   for (const ComparedCell& cell : cells)
     for (const ComparedFigure& figure : cell.figures)
-      if ((figure.*judged)(threshold))
-        worse.push_back(fmt::format("{}{} is {:.1f} % worse",
-                                    cell.cell.empty() ? "" : shown_name(cell.cell) + ": ",
-                                    figure.figure->name, 100 * *figure.worse()));
+      if (figure.misses(threshold)) worse.push_back(worse_text(cell, figure));
+  return worse;
+}
+
+// With why that cannot be held against B.
+std::vector<std::string> undecided(const std::vector<ComparedCell>& cells, double threshold) {
+  std::vector<std::string> worse;
+  for (const ComparedCell& cell : cells)
+    for (const ComparedFigure& figure : cell.figures)
+      if (figure.undecided(threshold))
+        worse.push_back(fmt::format("{} ({})", worse_text(cell, figure), unknown_noise(figure)));
   return worse;
 }
 
@@ -200,12 +218,12 @@ void require_compared(const std::vector<ComparedCell>& cells, const std::vector<
 }
 
 void judge(const std::vector<ComparedCell>& cells, double threshold) {
-  if (const auto unknown = worse_of(cells, threshold, &ComparedFigure::undecided); !unknown.empty())
+  if (const auto unknown = undecided(cells, threshold); !unknown.empty())
     base::log_warning(
-        fmt::format("{}, by one run on each side: whether that is noise cannot be told, and it is not "
+        fmt::format("{}: whether that is noise cannot be told without repeats on both sides, and it is not "
                     "held against B. Repeat the runs.",
                     base::join(unknown, "; ")));
-  if (const auto misses = worse_of(cells, threshold, &ComparedFigure::misses); !misses.empty())
+  if (const auto misses = missed(cells, threshold); !misses.empty())
     throw base::ThresholdError(fmt::format("{}, more than the threshold of {:.1f} % allows.",
                                            base::join(misses, "; "), 100 * threshold));
 }

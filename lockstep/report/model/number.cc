@@ -17,6 +17,9 @@ std::optional<Number> estimate(std::span<const double> samples) {
   number.samples.assign(samples.begin(), samples.end());
   number.interval = samples.size() < kEnoughForMedian ? lab::mean_interval_95(samples)
                                                       : std::optional(base::median_interval_95(samples));
+  // Of repeats that are not all finite the mean has none.
+  if (number.interval && (std::isnan(number.interval->low) || std::isnan(number.interval->high)))
+    number.interval.reset();
   // Student's t knows of no bounds; times, bytes and losses have one.
   if (number.interval && *std::min_element(samples.begin(), samples.end()) >= 0)
     number.interval->low = std::max(0.0, number.interval->low);
@@ -51,6 +54,11 @@ std::optional<bool> clearly_differ(const Number& one, const Number& other) {
     return lab::difference_of(one.samples, other.samples).significant();
   if (!one.interval || !other.interval) return std::nullopt;
   return one.interval->high < other.interval->low || other.interval->high < one.interval->low;
+}
+
+bool is_finite(const Number& number) {
+  return std::isfinite(number.value) && std::all_of(number.samples.begin(), number.samples.end(),
+                                                    [](double sample) { return std::isfinite(sample); });
 }
 
 std::optional<double> relative_noise(const Number& number) {

@@ -29,6 +29,9 @@ Number scaled(const Number& number, double factor);
 // their intervals do not overlap. Nothing where that cannot be told.
 std::optional<bool> clearly_differ(const Number& one, const Number& other);
 
+// Whether the value and all its samples are finite: else nothing can be said of a difference.
+bool is_finite(const Number& number);
+
 // Half the interval over the value; nothing where there is no interval.
 std::optional<double> relative_noise(const Number& number);
 

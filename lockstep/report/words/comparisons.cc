@@ -34,10 +34,11 @@ bool is_labelled(const GridAxis& axis) {
   return axis.values.size() > 1 && axis.name != "workers" && axis.name != "machine" && !is_batch(axis.name);
 }
 
-enum class Outcome { missing, equal, noise, alike, better, worse, unlearnt };
+enum class Outcome { missing, equal, noise, alike, better, worse, unlearnt, not_finite };
 
 Outcome outcome_of(const Number& base, const Number& other, std::string_view unit, double alike,
                    bool higher_is_better) {
+  if (!is_finite(base) || !is_finite(other)) return Outcome::not_finite;
   if (with_unit(base.value, unit) == with_unit(other.value, unit)) return Outcome::equal;
   const auto differ = clearly_differ(base, other);
   const double change = std::abs(other.value - base.value) / std::abs(base.value);
@@ -49,11 +50,15 @@ Outcome outcome_of(const Number& base, const Number& other, std::string_view uni
   return (other.value > base.value) == higher_is_better ? Outcome::better : Outcome::worse;
 }
 
+// Of what is not finite no difference is told, and so none to hedge.
 std::string_view hedge_of(const AxisComparison& comparison, std::string_view name) {
   Hedge hedge;
   for (const ComparedRest& rest : comparison.rests)
-    for (std::size_t i = 1; i < rest.cells.size(); ++i)
-      if (rest.cells[i] != nullptr) hedge.add(*figure(*rest.cells[0], name), *figure(*rest.cells[i], name));
+    for (std::size_t i = 1; i < rest.cells.size(); ++i) {
+      if (rest.cells[i] == nullptr) continue;
+      const Number base = *figure(*rest.cells[0], name), other = *figure(*rest.cells[i], name);
+      if (is_finite(base) && is_finite(other)) hedge.add(base, other);
+    }
   return hedge.text();
 }
 
@@ -214,6 +219,7 @@ std::string verdict_text(const ValueOutcomes& outcomes) {
   if (outcomes.all(Outcome::noise)) return "no difference beyond the noise";
   if (outcomes.all(Outcome::alike) || outcomes.all(Outcome::missing)) return "about the same";
   if (outcomes.all(Outcome::unlearnt)) return "no verdict (nothing learnt)";
+  if (outcomes.all(Outcome::not_finite)) return "no verdict (not every run's figure is finite)";
   const std::size_t places = outcomes.at.size() - outcomes.count(Outcome::missing);
   const std::size_t better = outcomes.count(Outcome::better), worse = outcomes.count(Outcome::worse);
   if (better + worse == 0) return "about the same";
