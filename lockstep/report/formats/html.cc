@@ -117,7 +117,8 @@ std::string paragraph_html(const Paragraph& paragraph, bool explain) {
   std::string text;
   for (const Sentence& sentence : paragraph.sentences) {
     const bool goes_on = sentence.finding.starts_with("try-") || sentence.finding.starts_with("grew-") ||
-                         sentence.finding.starts_with("threads") || sentence.finding == "all-well";
+                         sentence.finding.starts_with("threads") || sentence.finding == "all-well" ||
+                         sentence.finding == "scales-well";
     if (!goes_on || text.empty()) text += text.empty() ? "<p>" : "</p>\n<p>";
     text += sentence_html(sentence);
   }

@@ -56,18 +56,25 @@ bool is_memory_known(const Grid& grid) {
 
 using MessageKey = std::tuple<std::string, std::string, std::string>;  // purpose, collective, link
 struct MessageTotals {
-  double payload = 0, wire = 0, messages = 0, busy = 0;
+  std::optional<double> payload, wire, messages, busy;  // nothing where no row knows it
   bool estimated = false;
+
+  std::string wire_source() const { return !wire ? "" : estimated ? "estimated" : "counted"; }
 };
+
+template <class Figure>
+void add(std::optional<double>& total, const std::optional<Figure>& more) {
+  if (more) total = total.value_or(0) + static_cast<double>(*more);
+}
 
 std::map<MessageKey, MessageTotals> messages_of(const record::RunRecord& run) {
   std::map<MessageKey, MessageTotals> totals;
   for (const record::LedgerLine& line : run.ledger) {
     MessageTotals& total = totals[{line.purpose, line.collective, line.link}];
-    total.payload += static_cast<double>(line.payload_bytes.value_or(0));
-    total.wire += static_cast<double>(line.wire_bytes.value_or(0));
-    total.messages += static_cast<double>(line.messages.value_or(0));
-    if (line.rank == 0) total.busy += line.busy_seconds.value_or(0);
+    add(total.payload, line.payload_bytes);
+    add(total.wire, line.wire_bytes);
+    add(total.messages, line.messages);
+    if (line.rank == 0) add(total.busy, line.busy_seconds);
     total.estimated |= line.estimated.value_or(false);
   }
   return totals;
@@ -128,8 +135,8 @@ Table messages_table(const Subject& subject) {
     for (const auto& [key, total] : messages_of(cell.runs.front())) {
       std::vector<TableValue> row = point_values(subject.grid, cell);
       row.insert(row.end(), {word(std::get<0>(key)), word(std::get<1>(key)), word(std::get<2>(key)),
-                             count(total.messages), count(total.payload), count(total.wire),
-                             count(total.busy), word(total.estimated ? "estimated" : "counted")});
+                             value(total.messages), value(total.payload), value(total.wire),
+                             value(total.busy), word(total.wire_source())});
       table.rows.push_back(std::move(row));
     }
   }

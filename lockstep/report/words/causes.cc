@@ -16,8 +16,13 @@ double step_of(const GridCell& cell) {
   return seconds;
 }
 
+// What was not measured binds nothing, and no sentence may call it 0.
 double value_of(const std::optional<Number>& number) {
   return number ? number->value : 0;
+}
+
+std::optional<Number> exposed_of(const GridCell& cell) {
+  return span_seconds(cell, kSpans[4]);
 }
 
 // What a rank did itself in a step: all of it but exposed communication.
@@ -101,6 +106,7 @@ void add_uneven(Sentences& sentences, const GridCell& cell, const RankWait& long
 
 // The longest wait of any rank: where the straggler is rank 0 itself, the others wait.
 void add_straggler(Sentences& sentences, const GridCell& cell) {
+  if (!knows_waits(cell)) return;
   const auto longest = longest_wait(cell);
   if (!longest || longest->step <= 0 || longest->wait.value < kBoundShare * longest->step) return;
   const std::string rank = fmt::format("per_rank[{}]", longest->rank);
@@ -145,28 +151,52 @@ std::string link_text(const GridCell& cell, std::vector<Evidence>& rests) {
                                  : "larger buckets or another backend could carry more");
 }
 
-// What of the exposed time was not waiting for a peer.
+// What of the exposed time was not waiting for a peer; all of it where nobody knows that wait.
 void add_communication(Sentences& sentences, const GridCell& cell, double step) {
-  const double exposed = value_of(span_seconds(cell, kSpans[4]));
-  const double wait = std::min(exposed, value_of(figure(cell, "peer_wait_seconds")));
-  const double moving = exposed - wait;
+  const double exposed = value_of(exposed_of(cell));
+  const auto peer_wait = figure(cell, "peer_wait_seconds");
+  const double wait = std::min(exposed, value_of(peer_wait)), moving = exposed - wait;
   if (moving < kBoundShare * step) return;
-  std::vector<Evidence> rests = {evidence("steps.split_seconds.exposed_comm", cell, exposed, "s"),
-                                 evidence("comm.peer_wait_seconds", cell, wait, "s"), step_evidence(cell)};
+  std::vector<Evidence> rests = {evidence("steps.split_seconds.exposed_comm", cell, exposed, "s")};
+  if (peer_wait) rests.push_back(evidence("comm.peer_wait_seconds", cell, wait, "s"));
+  rests.push_back(step_evidence(cell));
   const std::string ending = hidden_text(cell, rests);
   sentences.push_back(
       {"communication-bound",
        fmt::format(
            "With {}, exposed communication takes {} of the mean step of rank 0 ({} of {}, waiting for peers "
-           "not counted){}: the run is communication-bound.",
-           cell.label, percent(moving / step), with_unit(moving, "s"), with_unit(step, "s"), ending),
+           "{}){}: the run is communication-bound.",
+           cell.label, percent(moving / step), with_unit(moving, "s"), with_unit(step, "s"),
+           peer_wait ? "not counted" : "included", ending),
        rests});
   const std::string link = link_text(cell, rests);
   sentences.push_back(
       {"try-communication", link + "Try a larger batch per worker, compression, or another backend.", rests});
 }
 
+// "; exposed communication from 1 ms to 2 ms" of two steps; empty where one of them does not know it.
+std::string exposed_text(const GridCell& from, const GridCell& to, std::vector<Evidence>& rests) {
+  const auto before = exposed_of(from), after = exposed_of(to);
+  if (!before || !after) return "";
+  rests.push_back(evidence("steps.split_seconds.exposed_comm", from, before->value, "s"));
+  rests.push_back(evidence("steps.split_seconds.exposed_comm", to, after->value, "s"));
+  return fmt::format("; exposed communication from {} to {}", with_unit(before->value, "s"),
+                     with_unit(after->value, "s"));
+}
+
 }  // namespace
+
+bool knows_split(const GridCell& cell) {
+  return span_seconds(cell, kSpans[0]) && exposed_of(cell);
+}
+
+bool knows_waits(const GridCell& cell) {
+  if (!longest_wait(cell)) return false;
+  const std::vector<record::RankFigures>& ranks = cell.runs.front().per_rank;
+  return std::none_of(ranks.begin(), ranks.end(), [](const record::RankFigures& rank) {
+    return own_seconds(rank) && !exposed_wait(rank);
+  });
+}
 
 Sentences causes_of(const GridCell& cell) {
   Sentences sentences;
@@ -185,19 +215,17 @@ Sentences thread_growth_of(const GridCell& from, const GridCell& to, const Threa
   const auto computing = [](const GridCell& cell) {
     return value_of(figure(cell, "forward_seconds")) + value_of(figure(cell, "backward_seconds"));
   };
-  const auto exposed = [](const GridCell& cell) { return value_of(span_seconds(cell, kSpans[4])); };
   std::vector<Evidence> rests = {step_evidence(from), step_evidence(to)};
-  for (const GridCell* cell : {&from, &to}) {
+  for (const GridCell* cell : {&from, &to})
     rests.push_back(evidence("steps.split_seconds.forward + backward", *cell, computing(*cell), "s"));
-    rests.push_back(evidence("steps.split_seconds.exposed_comm", *cell, exposed(*cell), "s"));
-  }
+  const std::string exposed = exposed_text(from, to, rests);
   return {
       {"grew-threads",
        fmt::format("From {} to {} the mean step grew from {} to {}: forward and backward, with {} thread{} a "
-                   "worker instead of {}, from {} to {}; exposed communication from {} to {}.",
+                   "worker instead of {}, from {} to {}{}.",
                    from.label, to.label, with_unit(before, "s"), with_unit(after, "s"), threads.many,
                    threads.many == 1 ? "" : "s", threads.one, with_unit(computing(from), "s"),
-                   with_unit(computing(to), "s"), with_unit(exposed(from), "s"), with_unit(exposed(to), "s")),
+                   with_unit(computing(to), "s"), exposed),
        rests}};
 }
 
@@ -207,9 +235,9 @@ Sentences growth_of(const GridCell& from, const GridCell& to) {
   const Span* most = nullptr;
   double largest = 0;
   for (const Span& span : kSpans) {
-    const double grown = value_of(span_seconds(to, span)) - value_of(span_seconds(from, span));
-    if (grown <= largest) continue;
-    largest = grown;
+    const auto then = span_seconds(from, span), now = span_seconds(to, span);
+    if (!then || !now || now->value - then->value <= largest) continue;
+    largest = now->value - then->value;
     most = &span;
   }
   if (most == nullptr) return {};

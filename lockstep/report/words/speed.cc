@@ -52,11 +52,17 @@ Sentence speed_sentence(const ScalingFamily& family, const ScalingStep& step, st
   return {alike ? "alike" : verdict, text, std::move(rests)};
 }
 
+// Of what was measured: that it does not bind the step.
+std::string unbound_text(const GridCell& cell) {
+  if (!knows_split(cell)) return "";
+  return fmt::format(", and neither {} nor communication take {} of the step",
+                     knows_waits(cell) ? "data, stragglers" : "data", percent(kBoundShare));
+}
+
 Sentence well_sentence(const ScalingStep& step) {
-  return {"all-well",
-          fmt::format("Scaling is good there: {} efficiency at {} workers, and neither data, stragglers nor "
-                      "communication take {} of the step. {}",
-                      percent(step.efficiency->value), step.cell->workers, percent(kBoundShare),
+  return {knows_split(*step.cell) ? "all-well" : "scales-well",
+          fmt::format("Scaling is good there: {} efficiency at {} workers{}. {}",
+                      percent(step.efficiency->value), step.cell->workers, unbound_text(*step.cell),
                       has_spare_cores(*step.cell)
                           ? "More workers are worth trying."
                           : "All cores of this machine are in use: more workers need another machine."),
