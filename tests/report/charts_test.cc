@@ -217,6 +217,22 @@ TEST(Charts, ACellThatRanOutOfMemoryIsDrawnWithItsNeed) {
   EXPECT_EQ(charts[0].series.back().points.at(0).y, 274.0 * 1048576);
 }
 
+TEST(Charts, UtilisationIsThatOfTheGpuWhereOneDoesTheWork) {
+  std::vector<record::RunRecord> records = {made_run({}), made_run({.workers = 2})};
+  for (record::RunRecord& record : records) record.utilization = record::UtilizationFigures{80, {70, 90}};
+  const auto charts = [&] { return make_charts("utilisation", {make_grid(nullptr, {}, records)}); };
+  ASSERT_EQ(charts().size(), 1U);
+  EXPECT_THAT(charts()[0].title, HasSubstr("CPU time of a worker"));
+  EXPECT_THAT(charts()[0].y.label, HasSubstr("threads"));
+  records[1].spec["device"] = "cuda";
+  ASSERT_EQ(charts().size(), 2U);
+  EXPECT_THAT(charts()[0].title, HasSubstr("CPU time of a worker"));
+  EXPECT_EQ(charts()[1].title, "Utilisation of the GPU");
+  EXPECT_THAT(charts()[1].y.label, Not(HasSubstr("threads")));
+  EXPECT_THAT(charts()[1].note, HasSubstr("of the whole GPU"));
+  for (const Chart& chart : charts()) EXPECT_EQ(chart.series.size(), 1U);
+}
+
 TEST(Scale, PutsValuesWhereTheyBelong) {
   const Scale linear{0, 10, false, 100, 200};
   EXPECT_EQ(linear.at(5), 150);

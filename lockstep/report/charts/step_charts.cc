@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lockstep/base/text.h"
 #include "lockstep/report/charts/charts.h"
 #include "lockstep/report/model/cell_figures.h"
 #include "lockstep/report/model/gradient_traffic.h"
@@ -53,6 +54,16 @@ std::vector<ChartRule> caps_of(const Grid& grid) {
   std::vector<ChartRule> rules;
   for (const double cap : caps) rules.push_back({"cap", cap});
   return rules;
+}
+
+// A bar is of the runs that reached the target; where those are not all, it says so.
+std::string partly_note(const Grid& grid, const lab::Target& target) {
+  std::vector<std::string> cells;
+  for (const GridCell& cell : grid.cells)
+    if (runs_that_reached(cell, target) > 0 && !is_reached(cell, target))
+      cells.push_back(fmt::format("{} ({} runs)", cell.label, reached_text(cell, target)));
+  return cells.empty() ? ""
+                       : "Of the runs that reached it, which were not all: " + base::join(cells, "; ") + ".";
 }
 
 }  // namespace
@@ -149,6 +160,7 @@ Charts target_charts(const Subject& subject) {
   for (const lab::Target& target : targets_of(subject.study, subject.grid)) {
     Chart chart{"targets", ChartKind::bar, "Epochs until " + target_text(target)};
     chart.y = {"epochs"};
+    chart.note = partly_note(subject.grid, target);
     const Chart bars = bars_over_cells(
         subject.grid, chart, {{"", [&](const GridCell& cell) { return epochs_until(cell, target); }}});
     if (!bars.empty()) charts.push_back(bars);

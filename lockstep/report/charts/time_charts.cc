@@ -1,6 +1,7 @@
-// What changed while runs went on: loss, accuracy, PSNR, utilisation.
+// What changed while runs went on: loss, accuracy, PSNR.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "lockstep/base/counted.h"
 #include "lockstep/report/charts/charts.h"
@@ -15,27 +16,21 @@ using record::RunRecord;
 constexpr std::size_t kMostCharts = 6;
 constexpr std::size_t kMostAxesCharts = 4;  // of a report without a study
 
-// A figure of one epoch over the cell's repeats.
-std::optional<Number> epoch_figure(const GridCell& cell, std::size_t index, EpochValue member) {
-  std::vector<double> values;
+// A figure of each epoch, over those of the cell's repeats that have it. By its number: the epochs of a
+// resumed run do not begin with the first.
+std::map<std::int64_t, std::vector<double>> figures_by_epoch(const GridCell& cell, EpochValue member) {
+  std::map<std::int64_t, std::vector<double>> figures;
   for (const RunRecord& run : cell.runs)
-    if (index < run.epochs.size() && run.epochs[index].*member)
-      values.push_back(*(run.epochs[index].*member));
-  return estimate(values);
-}
-
-std::size_t epoch_count(const GridCell& cell) {
-  std::size_t count = 0;
-  for (const RunRecord& run : cell.runs) count = std::max(count, run.epochs.size());
-  return count;
+    for (const EpochFigures& epoch : run.epochs)
+      if (epoch.*member) figures[epoch.epoch].push_back(*(epoch.*member));
+  return figures;
 }
 
 ChartSeries epoch_series(const Grid& grid, const GridCell& cell, EpochValue member, double factor) {
   ChartSeries series = series_of(grid, cell, cell.label, {});
-  for (std::size_t i = 0; i < epoch_count(cell); ++i)
-    if (const auto number = epoch_figure(cell, i, member))
-      if (const auto point = point_at(static_cast<double>(i + 1), scaled(*number, factor)))
-        series.points.push_back(*point);
+  for (const auto& [epoch, figures] : figures_by_epoch(cell, member))
+    if (const auto point = point_at(static_cast<double>(epoch), scaled(*estimate(figures), factor)))
+      series.points.push_back(*point);
   return series;
 }
 
@@ -61,6 +56,14 @@ Charts epoch_charts(const Subject& subject, Chart chart, EpochValue member, doub
     chart.series.push_back(epoch_series(subject.grid, cell, member, factor));
   if (chart.y.unit.empty()) choose_log(chart);
   return in_pages(chart);
+}
+
+// Seconds of a resumed run are those since it went on: what came before is another record's.
+std::string resumed_note(const Grid& grid) {
+  const bool any = std::any_of(grid.cells.begin(), grid.cells.end(), [](const GridCell& cell) {
+    return !cell.runs.empty() && was_resumed(cell.runs.front());
+  });
+  return any ? " Seconds of a resumed run are those since it was resumed." : "";
 }
 
 // Seconds of workers that take turns are marked; their losses are as good as any.
@@ -127,7 +130,7 @@ Charts second_loss_charts(const Subject& subject) {
     Chart chart{"loss-by-second", ChartKind::line, std::string(word) + " loss by second"};
     chart.x = {"training", "s"};
     chart.y = {member == &EpochFigures::train_loss ? "train loss" : "val loss"};
-    chart.note = "Of the first repeat of each cell.";
+    chart.note = "Of the first repeat of each cell." + resumed_note(subject.grid);
     note_unfinished(chart, subject.grid, member);
     for (const GridCell& cell : subject.grid.cells)
       chart.series.push_back(second_series(subject.grid, cell, member));
@@ -170,24 +173,6 @@ Charts psnr_charts(const Subject& subject) {
   Chart chart{"psnr", ChartKind::line, "Validation PSNR by epoch"};
   chart.y = {"PSNR", "dB"};
   return epoch_charts(subject, chart, &EpochFigures::val_psnr);
-}
-
-Charts utilisation_charts(const Subject& subject) {
-  Chart chart{"utilisation", ChartKind::line, "CPU time of a worker as a share of its threads' time"};
-  chart.x = {"sample"};
-  chart.y = {"share of its threads' time", "%"};
-  chart.note =
-      "CPU time of a worker's process over the time of the threads it computes with; above 100 % its threads "
-      "for communication and input ran besides, and workers that share cores stay below. Of the first repeat "
-      "of each cell; samples of all ranks in the order of time.";
-  for (const GridCell& cell : subject.grid.cells) {
-    chart.series.push_back(series_of(subject.grid, cell, cell.label, {}));
-    if (cell.runs.empty() || !cell.runs.front().utilization) continue;
-    const std::vector<double>& samples = cell.runs.front().utilization->samples;
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      chart.series.back().points.push_back({static_cast<double>(i + 1), samples[i]});
-  }
-  return in_pages(chart);
 }
 
 namespace {

@@ -8,11 +8,12 @@ namespace {
 
 using record::EpochFigures;
 
-const EpochFigures* averaged_epoch(const record::RunRecord& run, AveragedEpoch which) {
-  const EpochFigures* found = nullptr;
-  for (const EpochFigures& epoch : run.epochs) {
-    if (!epoch.before_averaging || !epoch.before_averaging->val_loss) continue;
-    if (found == nullptr || which == AveragedEpoch::last) found = &epoch;
+// Its place in the record.
+std::optional<std::size_t> averaged_epoch(const record::RunRecord& run, AveragedEpoch which) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < run.epochs.size(); ++i) {
+    const auto& before = run.epochs[i].before_averaging;
+    if (before && before->val_loss && (!found || which == AveragedEpoch::last)) found = i;
   }
   return found;
 }
@@ -47,11 +48,16 @@ std::optional<Number> over(const std::vector<const EpochFigures*>& epochs, Pick 
 
 std::optional<Averaging> averaging_of(const GridCell& cell, AveragedEpoch which) {
   std::vector<const EpochFigures*> epochs;
+  std::size_t first_place = 0;
   for (const record::RunRecord& run : cell.runs)
-    if (const EpochFigures* epoch = averaged_epoch(run, which)) epochs.push_back(epoch);
+    if (const auto place = averaged_epoch(run, which)) {
+      if (epochs.empty()) first_place = *place;
+      epochs.push_back(&run.epochs[*place]);
+    }
   if (epochs.empty()) return std::nullopt;
   return Averaging{
       static_cast<double>(epochs.front()->epoch),
+      first_place,
       over(epochs, least_loss),
       over(epochs, [](const EpochFigures& epoch) { return epoch.before_averaging->val_loss; }),
       over(epochs, most_loss),

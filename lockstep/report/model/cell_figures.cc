@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "lockstep/report/model/last_epoch.h"
+
 namespace lockstep::report {
 namespace {
 
@@ -131,7 +133,8 @@ std::optional<Number> memory_cap(const GridCell& cell) {
 
 std::optional<Number> steps_per_epoch(const GridCell& cell) {
   return over_runs(cell, [](const RunRecord& run) -> std::optional<double> {
-    if (run.epochs.empty() || run.steps.count == 0 || run.epochs.back().unfinished.value_or(false))
+    if (run.epochs.empty() || run.steps.count == 0 || run.epochs.back().unfinished.value_or(false) ||
+        was_resumed(run))
       return std::nullopt;
     return static_cast<double>(run.steps.count) / static_cast<double>(run.epochs.size());
   });

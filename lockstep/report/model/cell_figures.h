@@ -13,7 +13,7 @@ std::optional<Number> wire_of(const GridCell& cell, std::string_view purpose);
 bool wire_is_estimated(const GridCell& cell, std::string_view purpose);
 std::optional<Number> memory_use(const GridCell& cell, std::string_view use);
 std::optional<Number> memory_cap(const GridCell& cell);
-// Optimiser steps of one epoch.
+// Optimiser steps of one epoch; nothing where runs may have done a part of one only.
 std::optional<Number> steps_per_epoch(const GridCell& cell);
 // Gradient payload of one step, of all collectives.
 std::optional<Number> gradient_bytes_per_step(const GridCell& cell);

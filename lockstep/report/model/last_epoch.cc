@@ -83,6 +83,11 @@ bool has_finished_epoch(const GridCell& cell) {
   });
 }
 
+bool was_resumed(const RunRecord& run) {
+  const bool asked = run.spec.is_object() && !run.spec.value("resume", nlohmann::json()).is_null();
+  return asked || (!run.epochs.empty() && run.epochs.front().epoch > 1);
+}
+
 std::string stopped_text(const GridCell& cell) {
   const auto stopped = std::find_if(cell.runs.begin(), cell.runs.end(), [](const RunRecord& run) {
     return !run.epochs.empty() && is_unfinished(run.epochs.back());

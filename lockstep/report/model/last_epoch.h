@@ -22,6 +22,9 @@ std::optional<Number> epoch_of(const GridCell& cell, std::string_view figure);
 std::string epoch_field(const GridCell& cell, std::string_view figure);
 
 bool has_finished_epoch(const GridCell& cell);
+// Whether the run went on from a checkpoint: epochs before it are of another record, and of its first one it
+// may have done a part.
+bool was_resumed(const record::RunRecord& run);
 // "stopped inside epoch 3: quality is of epoch 2"; empty where every run ended with an epoch.
 std::string stopped_text(const GridCell& cell);
 // After the name of a figure that cells are compared by: " (of unfinished epochs)" where all of it is,

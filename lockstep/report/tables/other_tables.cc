@@ -11,12 +11,6 @@
 namespace lockstep::report {
 namespace {
 
-std::string reached_text(const GridCell& cell, const lab::Target& target) {
-  const auto count = std::count_if(cell.runs.begin(), cell.runs.end(),
-                                   [&](const auto& run) { return reached(run, target).has_value(); });
-  return std::to_string(count) + " of " + std::to_string(cell.runs.size());
-}
-
 void add_targets(Table& table, const Subject& subject, const GridCell& cell,
                  const std::vector<lab::Target>& targets) {
   std::vector<TableValue> row = point_values(subject.grid, cell);

@@ -62,8 +62,23 @@ const EpochFigures* first_epoch(const record::RunRecord& run, Loss loss) {
   return first == run.epochs.end() ? nullptr : &*first;
 }
 
-Evidence loss_evidence(const GridCell& cell, const LossKind& kind, const EpochFigures& epoch) {
-  return evidence(fmt::format("epochs[{}].{}", epoch.epoch - 1, kind.field), cell, *(epoch.*kind.member));
+// By its place in the record: a resumed run's epochs do not begin with the first.
+Evidence loss_evidence(const GridCell& cell, const record::RunRecord& run, const LossKind& kind,
+                       const EpochFigures& epoch) {
+  return evidence(fmt::format("epochs[{}].{}", &epoch - run.epochs.data(), kind.field), cell,
+                  *(epoch.*kind.member));
+}
+
+// The epoch that the others are held against: of a resumed run the first that its record has.
+std::string first_name(const record::RunRecord& run) {
+  const std::int64_t epoch = run.epochs.front().epoch;
+  return epoch > 1 ? fmt::format("epoch {}", epoch) : "the first epoch";
+}
+
+std::string beginning_text(const record::RunRecord& run, double first) {
+  const std::string loss = display_number(first);
+  return run.epochs.front().epoch > 1 ? fmt::format("where {} had {}", first_name(run), loss)
+                                      : "where training began at " + loss;
 }
 
 // Not finite, or far above where training began, in any epoch.
@@ -73,17 +88,17 @@ std::optional<Divergence> burst_of(const GridCell& cell, const record::RunRecord
   if (worst == nullptr) return std::nullopt;
   const double most = *(worst->*kind.member);
   std::vector<Evidence> rests = {evidence("epochs[0].train_loss", cell, first),
-                                 loss_evidence(cell, kind, *worst)};
+                                 loss_evidence(cell, run, kind, *worst)};
   if (!std::isfinite(most))
     return Divergence{
         Instability::diverged,
         fmt::format("its {} is no longer a finite number from epoch {} on", kind.words, worst->epoch), rests};
   if (first <= 0 || most <= kBurst * first) return std::nullopt;
-  std::string why = fmt::format("its {} reached {} in epoch {}, where training began at {}", kind.words,
-                                display_number(most), worst->epoch, display_number(first));
+  std::string why = fmt::format("its {} reached {} in epoch {}, {}", kind.words, display_number(most),
+                                worst->epoch, beginning_text(run, first));
   const EpochFigures* end = last_epoch(run, kind.member);
   if (worst == end) return Divergence{Instability::diverged, why, rests};
-  rests.push_back(loss_evidence(cell, kind, *end));
+  rests.push_back(loss_evidence(cell, run, kind, *end));
   const double last = *(end->*kind.member);
   const bool back = last <= kCameBack * first;
   why += (back ? ", and came back to " : ", and ended at ") + display_number(last);
@@ -94,15 +109,15 @@ std::optional<Divergence> burst_of(const GridCell& cell, const record::RunRecord
 // still learnt.
 Divergence risen(const GridCell& cell, const record::RunRecord& run, double first, double last,
                  std::vector<Evidence> rests) {
-  std::string why = fmt::format("its loss rose from {} after the first epoch to {}", display_number(first),
-                                display_number(last));
+  std::string why = fmt::format("its loss rose from {} after {} to {}", display_number(first),
+                                first_name(run), display_number(last));
   const LossKind& validation = kLosses[1];
   const EpochFigures *begin = first_epoch(run, validation.member), *end = last_epoch(run, validation.member);
   if (begin == end) return {Instability::diverged, why, rests};
   const double before = *(begin->*validation.member), after = *(end->*validation.member);
   if (!(after < before && after <= kCameBack * first)) return {Instability::diverged, why, rests};
-  rests.push_back(loss_evidence(cell, validation, *begin));
-  rests.push_back(loss_evidence(cell, validation, *end));
+  rests.push_back(loss_evidence(cell, run, validation, *begin));
+  rests.push_back(loss_evidence(cell, run, validation, *end));
   why += fmt::format(", while its validation loss fell from {} to {}", display_number(before),
                      display_number(after));
   return {Instability::unstable, why, rests};
@@ -150,7 +165,8 @@ double warmup_epochs(const GridCell& cell) {
 
 // Nothing longer could be tried.
 bool warms_up_throughout(const GridCell& cell) {
-  return warmup_epochs(cell) >= static_cast<double>(cell.runs.front().epochs.size());
+  const std::vector<EpochFigures>& epochs = cell.runs.front().epochs;
+  return epochs.empty() || warmup_epochs(cell) >= static_cast<double>(epochs.back().epoch);
 }
 
 // What to try, for all cells that the same may help.

@@ -1,4 +1,4 @@
-// What was learnt: the loss against workers, averaging, epochs until a target.
+// What was learnt: the loss against workers, averaging.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 
 #include "lockstep/report/model/averaging.h"
 #include "lockstep/report/model/last_epoch.h"
-#include "lockstep/report/model/targets.h"
 #include "lockstep/report/words/divergence.h"
 
 namespace lockstep::report {
@@ -85,8 +84,8 @@ void add_averaging(Sentences& sentences, const Subject& subject) {
                                 : "raised",
                    averaging.epoch, same ? "about as it was: from" : "from", display_number(before.value),
                    display_number(after.value)),
-       {evidence(fmt::format("epochs[{:.0f}].before_averaging.val_loss", averaging.epoch - 1), *most, before),
-        evidence(fmt::format("epochs[{:.0f}].val_loss", averaging.epoch - 1), *most, after)}});
+       {evidence(fmt::format("epochs[{}].before_averaging.val_loss", averaging.place), *most, before),
+        evidence(fmt::format("epochs[{}].val_loss", averaging.place), *most, after)}});
 }
 
 }  // namespace
@@ -98,38 +97,6 @@ Sentences quality_words(const Subject& subject) {
   append(sentences, update_words(subject));
   append(sentences, comparison_words(subject));
   add_averaging(sentences, subject);
-  return sentences;
-}
-
-Sentences target_words(const Subject& subject) {
-  Sentences sentences;
-  for (const lab::Target& target : targets_of(subject.study, subject.grid)) {
-    std::vector<Evidence> rests;
-    const GridCell* first = nullptr;
-    std::size_t cells = 0, there = 0;
-    for (const GridCell& cell : subject.grid.cells) {
-      if (cell.runs.empty()) continue;
-      ++cells;
-      const auto epochs = epochs_until(cell, target);
-      if (!epochs) continue;
-      ++there;
-      if (first == nullptr || epochs->value < epochs_until(*first, target)->value) first = &cell;
-    }
-    if (first == nullptr) {
-      sentences.push_back(
-          {"target-missed", fmt::format("No cell reached {} within its epochs.", target_text(target)), {}});
-      continue;
-    }
-    const Number epochs = *epochs_until(*first, target), seconds = *seconds_until(*first, target);
-    sentences.push_back(
-        {"target",
-         fmt::format("{} of {} cell{} reached {}; the first was {}, after {} epoch{} and {} of training.",
-                     there, cells, cells == 1 ? "" : "s", target_text(target), first->label,
-                     display_number(epochs.value), epochs.value == 1 ? "" : "s",
-                     with_unit(seconds.value, "s")),
-         {evidence("epochs until " + target_text(target), *first, epochs),
-          evidence("epochs[].seconds, summed", *first, seconds, "s")}});
-  }
   return sentences;
 }
 
