@@ -246,6 +246,17 @@ TEST(Words, AdviceAboutStragglersIsGivenOnceWhicheverRanksTheyAre) {
   EXPECT_EQ(std::count(found.begin(), found.end(), "try-straggler"), 1);
 }
 
+TEST(Words, AUseIsMostOfThePeakOnlyAboveAHalf) {
+  const auto told = [](std::uint64_t activations) {
+    record::RunRecord run = made_run({});
+    run.memory = record::MemoryFigures{
+        100, {{"activations", activations}, {"parameters", 30}, {"optimizer", 70 - activations}}, {}};
+    return text_of_finding(report_of({run}), "memory-activations");
+  };
+  EXPECT_THAT(told(51), HasSubstr("most of it is activations (51 %)"));
+  EXPECT_THAT(told(50), HasSubstr("the largest part of it is activations (50 %)"));
+}
+
 TEST(Words, DpIsNotHeldAgainstARing) {
   EXPECT_THAT(findings(report_of({made_run({.workers = 2, .strategy = "dp"})})), Not(Contains("wire")));
   EXPECT_THAT(findings(report_of({made_run({.workers = 2})})), Contains("wire"));

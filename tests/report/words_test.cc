@@ -217,5 +217,17 @@ TEST(Words, OversubscribedRunsAreNamedAndKeptOutOfProjections) {
   EXPECT_THAT(findings(report_of(std::move(records))), Contains("projection"));
 }
 
+TEST(Words, AProjectionRestsOnTheCountThatItPredicted) {
+  std::vector<record::RunRecord> records;
+  for (const int workers : {1, 2, 4, 8}) records.push_back(made_run({.workers = workers, .cores = 4}));
+  const Report report = report_of(std::move(records));
+  EXPECT_THAT(text_of_finding(report, "projection"), HasSubstr("at 4; "));
+  for (const Paragraph& paragraph : report.words)
+    for (const Sentence& sentence : paragraph.sentences) {
+      if (sentence.finding != "projection") continue;
+      for (const Evidence& rest : sentence.rests_on) EXPECT_EQ(rest.cell, "4 workers");
+    }
+}
+
 }  // namespace
 }  // namespace lockstep::report

@@ -1,8 +1,8 @@
 #include "lockstep/report/model/scaling.h"
 
 #include <algorithm>
-#include <set>
 
+#include "lockstep/record/spec_fields.h"
 #include "lockstep/record/threads.h"
 #include "lockstep/report/model/cell_figures.h"
 #include "lockstep/report/model/grid_axes.h"
@@ -16,33 +16,30 @@ bool is_batch(const std::string& axis) {
   return axis == "batch_size" || axis == "global_batch";
 }
 
-// What may differ between a cell and the one worker that stands for its baseline: how many workers share the
-// work and how they talk, the rule for the learning rate, and what changes no step. All other fields of the
-// spec must be equal: a worker that recomputes its activations is no baseline for one that does not.
-bool may_differ(const std::string& field) {
-  static const std::set<std::string> kMayDiffer = {
-      "workers", "batch_size", "global_batch", "strategy", "backend", "seed", "data_seed", "timeout",
-      // the learning rate, and how long a run goes on
-      "learning_rate", "learning_rate_scaling", "warmup_epochs", "scaling_batch", "schedule",
-      "schedule_epochs", "schedule_factor", "epochs", "steps", "skip_steps", "max_time", "target",
-      "validate_every",
-      // what only several workers have
-      "overlap", "bucket_bytes", "first_bucket_bytes", "fusion_bytes", "cycle_time", "cache_capacity",
-      "piece_bytes", "compression", "buffers", "check_every", "average_every", "stall_warning",
-      "coalesced_broadcast", "coalesced_reduction", "threaded_scatter", "keep_originals",
-      // where files lie and what is drawn
-      "data_dir", "trace", "resume", "checkpoint_epochs", "checkpoint_time", "export_weights", "shuffle",
-      "device_memory"};
-  return kMayDiffer.contains(field);
+// A spec leaves out what is unset, and what was added to specs after it was recorded: then it had the
+// default.
+const nlohmann::json& value_in(const nlohmann::json& spec, const record::Field& field) {
+  const auto found = spec.find(field.name);
+  return found == spec.end() ? field.default_value : *found;
 }
 
-// A field that one of them does not have was added to specs after the other was recorded.
+// Of fields that this version does not know no default is known either: they differ where both have them.
+bool unknown_fields_agree(const nlohmann::json& first, const nlohmann::json& second) {
+  static const std::vector<std::string> kKnown = record::spec_field_names();
+  for (const auto& [field, value] : first.items()) {
+    if (std::find(kKnown.begin(), kKnown.end(), field) != kKnown.end()) continue;
+    if (second.contains(field) && second[field] != value) return false;
+  }
+  return true;
+}
+
 bool same_work(const GridCell& one, const GridCell& other) {
   const nlohmann::json &first = one.runs.front().spec, &second = other.runs.front().spec;
   if (!first.is_object() || !second.is_object()) return true;
-  for (const auto& [field, value] : first.items())
-    if (!may_differ(field) && second.contains(field) && second[field] != value) return false;
-  return true;
+  for (const record::Field& field : record::spec_fields())
+    if (!beside_the_work().contains(field.name) && value_in(first, field) != value_in(second, field))
+      return false;
+  return unknown_fields_agree(first, second);
 }
 
 // On how many axes besides workers and batch two cells differ; nothing where a speedup between them would
@@ -138,6 +135,23 @@ double alone_seconds(const GridCell& cell) {
 }
 
 }  // namespace
+
+const std::set<std::string>& beside_the_work() {
+  static const std::set<std::string> kFields = {
+      "workers", "batch_size", "global_batch", "strategy", "backend", "seed", "data_seed", "timeout",
+      // the learning rate, how long a run goes on, and validation
+      "learning_rate", "learning_rate_scaling", "warmup_epochs", "scaling_batch", "schedule",
+      "schedule_epochs", "schedule_factor", "epochs", "steps", "skip_steps", "max_time", "target_loss",
+      "target_val_loss", "target_accuracy", "target_psnr", "validate_every", "val_samples",
+      // what only several workers have
+      "overlap", "bucket_bytes", "first_bucket_bytes", "fusion_bytes", "cycle_time", "cache_capacity",
+      "piece_bytes", "compression", "buffers", "check_every", "local_steps", "stall_warning",
+      "stall_shutdown", "coalesced_broadcast", "coalesced_reduction", "threaded_scatter", "keep_originals",
+      // where files lie and what is drawn
+      "data_dir", "trace", "resume", "checkpoint_epochs", "checkpoint_time", "export_weights", "shuffle",
+      "device_memory"};
+  return kFields;
+}
 
 std::vector<ScalingFamily> scaling_families(const Grid& grid) {
   std::vector<ScalingFamily> families;

@@ -2,6 +2,7 @@
 // against one worker of the same kind. Weak: batch per worker constant; strong: global batch constant.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,11 @@ struct ScalingFamily {
   std::string label;               // what its cells share: "ddp, batch 32 per worker"
   std::vector<ScalingStep> steps;  // by workers; the first is the one worker
 };
+
+// What may differ between a cell and the one worker that stands for its baseline: how many workers share the
+// work and how they talk, the rule for the learning rate, and what changes no step. All other fields of the
+// spec must be equal: a worker that recomputes its activations is no baseline for one that does not.
+const std::set<std::string>& beside_the_work();
 
 // Families of at least two worker counts that include one worker. A grid of batch sizes and workers has both
 // kinds. Where a family has no one worker of its own, the nearest of the same kind stands for it. They point

@@ -127,8 +127,9 @@ void add_largest_use(Sentences& sentences, const Grid& grid) {
   if (largest.empty()) return;
   sentences.push_back(
       {fmt::format("memory-{}", largest),
-       fmt::format("The highest peak is {} with {}; most of it is {} ({}).", with_unit(peak.value, "B"),
-                   most->label, largest, percent(bytes / peak.value)),
+       fmt::format("The highest peak is {} with {}; {} of it is {} ({}).", with_unit(peak.value, "B"),
+                   most->label, 2 * bytes > peak.value ? "most" : "the largest part", largest,
+                   percent(bytes / peak.value)),
        {evidence("memory.peak_bytes", *most, peak, "B"),
         evidence(fmt::format("memory.by_use.{}", largest), *most, bytes, "B")}});
 }

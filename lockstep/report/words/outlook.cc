@@ -15,12 +15,19 @@ namespace {
 
 constexpr std::size_t kMostProjections = 4;
 
+// What was predicted need not be the family's last count: oversubscribed ones are kept out.
+const GridCell& cell_with(const ScalingFamily& family, int workers) {
+  const auto step = std::find_if(family.steps.begin(), family.steps.end(),
+                                 [&](const ScalingStep& known) { return known.cell->workers == workers; });
+  return *step->cell;
+}
+
 void add_projection(Sentences& sentences, const ScalingFamily& family) {
   if (!has_equal_threads(family)) return;
   const std::vector<predict::ScalingPoint> points = scaling_points(family);
   const auto projection = predict::project(points, family.scaling);
   if (!projection) return;
-  const GridCell& largest = *family.steps.back().cell;
+  const GridCell& largest = cell_with(family, projection->largest.workers);
   std::vector<std::string> counts;
   for (const int workers : projection->fitted) counts.push_back(std::to_string(workers));
   sentences.push_back(
