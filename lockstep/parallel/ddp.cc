@@ -67,6 +67,7 @@ Ddp::Ddp(const Surroundings& surroundings, BucketOrder order)
       buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer,
                surroundings.memory),
       overlap_(surroundings.spec.overlap, communicator_),
+      norms_(surroundings.spec.measure && order == BucketOrder::as_observed),
       limits_(limits_of(surroundings.spec)),
       order_observed_(order == BucketOrder::fixed),
       written_(parameters_.size()),
@@ -99,7 +100,7 @@ void Ddp::begin() {
 }
 
 PartResult Ddp::train_part(const StepPart& part) {
-  if (part.first) begin_step();
+  if (part.first) begin_step(part);
   sending_ = part.last;
   // A worker without samples has nothing to compute, unless others wait for its part of their statistics.
   const bool runs = part.inputs.size(0) > 0 || surroundings_.spec.buffers == "sync";
@@ -109,7 +110,8 @@ PartResult Ddp::train_part(const StepPart& part) {
   return result;
 }
 
-void Ddp::begin_step() {
+void Ddp::begin_step(const StepPart& part) {
+  norms_.begin_step(steps_done_, part.own_samples, part.divisor);
   buffers_.exchange();
   written_.assign(written_.size(), false);
   ready_.assign(ready_.size(), false);
@@ -165,6 +167,7 @@ comm::Operation Ddp::reduction_of(const comm::Buffer& bucket) const {
 
 // Rounding is a part of sending, wherever the thread is.
 void Ddp::launch(std::size_t bucket) {
+  norms_.add_local(buckets_.buffer(bucket));
   if (sent_.compressed()) {
     const measure::SpanScope span(surroundings_.timer, measure::Span::exposed_comm,
                                   measure::Purpose::gradient);
@@ -214,6 +217,8 @@ void Ddp::finish_gradients() {
     launch_ready_buckets();
     for (std::size_t bucket = 0; bucket < flights_.size(); ++bucket) collect(bucket);
   }
+  for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket)
+    norms_.add_reduced(buckets_.buffer(bucket));
   note_times();
   overlap_.end_step(base::now() - backward_began_);
   adopt_ready_order();

@@ -16,6 +16,7 @@
 #include "lockstep/parallel/gradient_tap.h"
 #include "lockstep/parallel/overlap.h"
 #include "lockstep/parallel/sent_buckets.h"
+#include "lockstep/parallel/square_norms.h"
 #include "lockstep/parallel/strategy.h"
 
 namespace lockstep::parallel {
@@ -41,6 +42,7 @@ class Ddp : public Strategy {
   bool overlapped() const override { return overlap_.now(); }
   bool replicas_differ() const override { return !buffers_.equal(); }
   std::vector<record::BucketTimes> bucket_times() override { return times_; }
+  std::optional<record::SquareNorm> square_norm() const override { return norms_.last(); }
   nlohmann::json state() const override;
   void restore(const nlohmann::json& state) override;
 
@@ -67,7 +69,7 @@ class Ddp : public Strategy {
     comm::Work work;
   };
 
-  void begin_step();
+  void begin_step(const StepPart& part);
   void on_gradient(std::size_t parameter);
   void take_gradient(std::size_t parameter);
   void mark_ready(std::size_t parameter);
@@ -89,6 +91,7 @@ class Ddp : public Strategy {
   SentBuckets sent_;
   BufferSync buffers_;
   Overlap overlap_;
+  SquareNorms norms_;
   BucketLimits limits_;
   BucketLayout layout_;
   std::vector<Updatable> updatables_;

@@ -133,6 +133,8 @@ class Strategy {
   virtual bool updates_divided() const { return false; }
   // Bucket times of the last step, if there are any.
   virtual std::vector<record::BucketTimes> bucket_times() { return {}; }
+  // Squared norms of the last step's gradient, where it was looked at.
+  virtual std::optional<record::SquareNorm> square_norm() const { return {}; }
   // What a strategy that negotiates in the background has exchanged so far. Whole after settle().
   virtual std::optional<record::ControlFigures> control() const { return {}; }
   // Of a strategy whose control messages go on in the background all the time, mostly waiting: the part of

@@ -106,6 +106,7 @@ Ending Trainer::run() {
 void Trainer::begin_step() {
   if (std::exchange(continuous_, true)) return;
   parts_.timer.begin_step(progress_.steps_done);
+  reporter_.begin_anew();
   if (parts_.replicas != nullptr) parts_.replicas->begin_step(progress_.steps_done);
 }
 
@@ -224,6 +225,7 @@ void Trainer::report_step(const DeviceBatch& batch) {
     facts.primitive_seconds = replicas.front().primitive_seconds;
   }
   if (!repeated_.repeated()) facts.buckets = parts_.strategy.bucket_times();
+  facts.square_norm = parts_.strategy.square_norm();
   facts.waited_for_control = parts_.strategy.waited_for_control();
   reporter_.ended(std::move(facts));
 }

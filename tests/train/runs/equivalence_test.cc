@@ -1,6 +1,8 @@
 // N workers compute what one does with the same global batch, step by step.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/support/ranks.h"
 #include "tests/train/runs/train_run.h"
 
@@ -55,6 +57,22 @@ TEST_P(Equivalence, OneToFourWorkersFollowTheSameLossCurve) {
 
 INSTANTIATE_TEST_SUITE_P(Models, Equivalence, ::testing::ValuesIn(cases()),
                          [](const auto& one) { return one.param.name; });
+
+// One worker's own gradient is the whole one; of three, 24 samples are the same whole.
+TEST(Equivalence, HoldsForTheSquaredNormOfTheReducedGradient) {
+  const TrainStore store;
+  const auto norms = [&store](int workers) {
+    const TrainRun run = store.train(flags_for(cases().front(), workers, "--strategy ddp --skip-steps 0"));
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return run.record.at("comm").at("gradient_square_norm");
+  };
+  const nlohmann::json alone = norms(1), together = norms(3);
+  const double whole = alone.at("reduced");
+  EXPECT_GT(whole, 0);
+  EXPECT_NEAR(alone.at("local").get<double>(), whole, 1e-12 * whole);
+  EXPECT_NEAR(together.at("reduced").get<double>(), whole, 1e-9 * whole);
+  EXPECT_GT(std::abs(together.at("local").get<double>() - whole), 1e-3 * whole);
+}
 
 TEST(Equivalence, HoldsOverEveryBackend) {
   const TrainStore store;
