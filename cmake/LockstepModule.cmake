@@ -39,7 +39,9 @@ function(lockstep_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
-  if(NOT "gpu" IN_LIST ARG_LABELS)
+  if("gpu" IN_LIST ARG_LABELS)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)  # there may be one GPU only, and delays are measured on it
+  else()
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=")  # the same on machines with a GPU
   endif()
   if("multiproc" IN_LIST ARG_LABELS)

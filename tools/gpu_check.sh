@@ -7,9 +7,9 @@
 # backend and benches it in turns with nccl, on equal shares of one GPU under MPS; `bench-p2p` (only when named) is the second half. `engine` and
 # `torchvision` compare the engine with PyTorch on the GPU, `sixteen` on 16 cores. `full`, the whole matrix of collectives
 # under MPS, takes what is left of the limit (default 480 s); alone, give it more: --only full --limit 590.
-# `step` tests what a step is made of on a GPU, `runs` whole runs on slices of it, `graph` benches whole steps beside PyTorch's, `accuracy`
+# `step` tests what a step is made of on a GPU, what replicas exchange on it and the service of slices, `runs` whole runs on slices of it, `graph` benches whole steps beside PyTorch's, `accuracy`
 # trains CIFAR-10 with both. `records` (only when named) runs the built-in studies on slices (tools/gpu_records.sh; RECORDS: which).
-# SIXTEEN_MODELS, GRAPH_CASES (GRAPH_REPEATS), ENGINE_CHECKS and RUNS_FILTER choose among what `sixteen`, `graph`, `engine` and `runs` do.
+# SIXTEEN_MODELS, GRAPH_CASES (GRAPH_REPEATS), ENGINE_CHECKS (ENGINE_REPEATS) and RUNS_FILTER choose among what `sixteen`, `graph`, `engine` and `runs` do.
 # Needs no network. What the machine lacks is taken from the bundle (tools/gpu_bundle.sh; default carry/bundle).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
@@ -147,7 +147,7 @@ build() {
   local targets=(lockstep lockstep_backend_gloo lockstep_backend_mpi lockstep_backend_nccl lockstep_backend_p2p)
   [[ ,$only, == *,test,* || ,$only, == *,full,* ]] && targets+=(nccl_test nccl_parts_test)
   [[ ,$only, == *,p2p,* ]] && targets+=(p2p_test p2p_parts_test)
-  [[ ,$only, == *,step,* ]] && targets+=(test_optimizer_gpu test_device_step_gpu)
+  [[ ,$only, == *,step,* ]] && targets+=(local_gpu_test slice_service_gpu_test test_optimizer_gpu test_device_step_gpu)
   if grep -q 'found   torch' "$out/configure.log"; then
     [[ $only =~ runs|engine|graph|accuracy|torchvision|sixteen|records ]] && targets+=(lockstep-worker)
     [[ ,$only, == *,runs,* ]] && targets+=(train_gpu_test)
@@ -179,8 +179,12 @@ test_nccl() {
 }
 
 test_step() {
+  local program status=0
   : >"$out/step_test.log"
-  run_test "$out/step_test.log" 120 "$BUILD/tests/test_optimizer_gpu" && run_test "$out/step_test.log" 120 "$BUILD/tests/test_device_step_gpu"
+  for program in test_optimizer_gpu test_device_step_gpu local_gpu_test slice_service_gpu_test; do
+    run_test "$out/step_test.log" 120 "$BUILD/tests/$program" || status=1
+  done
+  return "$status"
 }
 
 # Names the tests that were skipped, and why.
@@ -217,7 +221,8 @@ check_p2p() { test_p2p && with_mps bench_p2p; }
 # Data that travels with the tree; else where the program looks by itself.
 use_data() { [[ ! -d carry/data ]] || export LOCKSTEP_DATA=$PWD/carry/data; }
 
-engine() { timeout --kill-after=5 "$(left)" python3 tools/gpu_engine.py --lockstep "$BUILD/bin/lockstep" ${ENGINE_CHECKS:+--only "$ENGINE_CHECKS"}; }
+engine() { timeout --kill-after=5 "$(left)" python3 tools/gpu_engine.py --lockstep "$BUILD/bin/lockstep" ${ENGINE_CHECKS:+--only "$ENGINE_CHECKS"} \
+  ${ENGINE_REPEATS:+--repeats "$ENGINE_REPEATS"}; }
 
 graph() {
   timeout --kill-after=5 "$(left)" python3 tools/bench_gpu.py --lockstep "$BUILD/bin/lockstep" ${GRAPH_CASES:+--cases "$GRAPH_CASES"} \
@@ -226,15 +231,20 @@ graph() {
 
 accuracy() { timeout --kill-after=5 "$(left)" python3 tools/gpu_accuracy.py --lockstep "$BUILD/bin/lockstep"; }
 
+# In the build's directory, so that the next call goes on; what comes back is one file.
 records() {
+  local kept=$PWD/$BUILD/records status
   # shellcheck disable=SC2086  # names
-  LOCKSTEP=$BUILD/bin/lockstep tools/gpu_records.sh --limit "$(($(left) - 10))" --store "$out/store" --out "$out/h200" ${RECORDS:-}
+  LOCKSTEP=$BUILD/bin/lockstep tools/gpu_records.sh --limit "$(($(left) - 20))" --store "$kept/store" --out "$kept/h200" ${RECORDS:-}
+  status=$?
+  tar -C "$kept" -czf "$out/records.tgz" h200 store
+  return "$status"
 }
 
 torchvision() { timeout --kill-after=5 "$(left)" python3 tools/check_torchvision.py --bin "$BUILD/bin"; }
 
 sixteen() {
-  timeout --kill-after=5 "$(left)" python3 tools/bench_train.py --mode sixteen --lockstep "$BUILD/bin/lockstep" --repeats 2 --steps 15 \
+  timeout --kill-after=5 "$(left)" python3 tools/bench_train.py --mode sixteen --lockstep "$BUILD/bin/lockstep" --repeats 2 --steps 15 --brief \
     ${SIXTEEN_MODELS:+--models "$SIXTEEN_MODELS"} --out "$out/bench_train.json"
 }
 
@@ -327,6 +337,7 @@ main() {
   phase sixteen sixteen
   phase full test_full
   phase records records
+  tar -C "$out" -czf "$out/logs.tgz" --exclude='*.tgz' . 2>/dev/null
   python3 tools/gpu_table.py "$out/bench.jsonl" | tee -a "$out/summary.txt"
   printf '\n'
   grep '^==' "$out/summary.txt"

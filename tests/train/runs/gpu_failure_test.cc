@@ -75,6 +75,15 @@ TEST_F(GpuFailure, AKilledRankOfSlicesOverP2pEndsTheRunAndIsNamed) {
   expect_the_run_ends_when_killed(1, "p2p");
 }
 
+// A communicator that a graph holds can be aborted only when the graph is gone: the run must end all the
+// same.
+TEST_F(GpuFailure, ALossThatIsNotFiniteEndsARunThatRepeatsItsStepOverNccl) {
+  const TrainRun run = store_.train(
+      kSmall + std::string("--steps 100 --learning-rate 1e30 --graph on --backend nccl") + kSlice, 60);
+  expect_one_error(run, 1, "failed");
+  EXPECT_THAT(run.err, HasSubstr("training has diverged"));
+}
+
 TEST_F(GpuFailure, AKilledRankOfSlicesOverNcclEndsTheRunAndIsNamed) {
   expect_the_run_ends_when_killed(0, "nccl");
 }

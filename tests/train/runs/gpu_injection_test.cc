@@ -26,6 +26,7 @@ Figure span(std::optional<double> record::SplitSeconds::*part) {
   };
 }
 
+const Figure kData = span(&record::SplitSeconds::data);
 const Figure kForward = span(&record::SplitSeconds::forward);
 const Figure kBackward = span(&record::SplitSeconds::backward);
 const Figure kExposed = span(&record::SplitSeconds::exposed_comm);
@@ -55,7 +56,8 @@ struct Expected {
 
 // One bucket: a delay of the link comes once a step. A recorded step would not sleep.
 constexpr const char* kQuick =
-    "--model lenet5 --data digits --train-samples 400 --workers 2 --backend p2p --threads 1 --steps 100 "
+    "--model lenet5 --data digits --train-samples 400 --workers 2 --backend p2p --threads 1 --loader-threads "
+    "0 --steps 100 "
     "--skip-steps 8 --batch-size 8 --validate-every 0 --check-every 0 --graph off --overlap off "
     "--first-bucket-bytes 16M ";
 
@@ -63,9 +65,8 @@ class GpuInjection : public GpuRuns {
  protected:
   using Ranks = std::vector<std::vector<record::Event>>;
 
-  Ranks with(const std::string& delay) const {
-    const TrainRun run =
-        store_.train(std::string(kQuick) + kSlice, 120, delay.empty() ? "" : "LOCKSTEP_DELAY=" + delay);
+  Ranks with(const std::string& delay, const std::string& flags = kQuick) const {
+    const TrainRun run = store_.train(flags + kSlice, 120, delay.empty() ? "" : "LOCKSTEP_DELAY=" + delay);
     EXPECT_EQ(run.exit_code, 0) << run.err;
     if (run.exit_code != 0) return {};
     return {run.events(0), run.events(1)};
@@ -97,6 +98,34 @@ TEST_F(GpuInjection, ADelayInOneSlicesComputeIsItsForwardAndTheOthersWait) {
                                     {"forward", 0, kForward, 0, kExact},
                                     {"exposed_comm", 0, kExposed, kDelay, kWithTheHost},
                                     {"peer wait", 0, kPeerWait, kDelay, kWithTheHost}});
+}
+
+TEST_F(GpuInjection, ADelayInTheLoaderIsWaitingForData) {
+  std::vector<Expected> all;
+  for (const int rank : {0, 1}) {
+    all.push_back({"data", rank, kData, kDelay, kWithTheHost});
+    all.push_back({"forward", rank, kForward, 0, kExact});
+    all.push_back({"backward", rank, kBackward, 0, kExact});
+  }
+  expect_changes("loader=50ms", all);
+}
+
+// Backward of this model takes several times as long as the first bucket is late.
+TEST_F(GpuInjection, ADelayThatEndsBeforeBackwardAddsNothingToExposed) {
+  const std::string flags =
+      "--model resnet18-cifar --data digits --train-samples 6400 --workers 2 --backend p2p --threads 1 "
+      "--steps 40 --skip-steps 8 --batch-size 256 --validate-every 0 --check-every 0 --graph off --overlap "
+      "on "
+      "--first-bucket-bytes 256K --bucket-bytes 64M ";
+  constexpr double kShortDelay = 0.010;
+  const Ranks plain = with("", flags), delayed = with("first-bucket=10ms", flags);
+  ASSERT_EQ(plain.size(), 2u);
+  ASSERT_EQ(delayed.size(), 2u);
+  for (const std::size_t rank : {0u, 1u}) {
+    ASSERT_GT(median(plain[rank], kBackward), 2 * kShortDelay) << "there is nothing to hide it behind";
+    EXPECT_NEAR(median(delayed[rank], kBusy) - median(plain[rank], kBusy), kShortDelay, 0.5 * kShortDelay);
+    EXPECT_NEAR(median(delayed[rank], kExposed), median(plain[rank], kExposed), 0.2 * kShortDelay);
+  }
 }
 
 TEST_F(GpuInjection, ADelayInTheLinkIsExposedCommunication) {

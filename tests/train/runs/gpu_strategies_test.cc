@@ -18,6 +18,11 @@ const std::string kResnet =
     "--model resnet18-cifar --model-options width=8 --data digits --train-samples 240 --image-size 16 "
     "--buffers sync ";
 
+const std::string kVit = "--model vit --data digits --train-samples 240 ";
+const std::string kNorms =
+    "--model resnet18-cifar --model-options width=8 --data digits --train-samples 240 --image-size 16 "
+    "--buffers broadcast ";
+
 class GpuStrategies : public GpuRuns {
  protected:
   TrainRun train(const std::string& model, const std::string& more) const {
@@ -39,6 +44,12 @@ class GpuStrategies : public GpuRuns {
     EXPECT_LE(largest_difference(curve, run.losses()), 1e-9) << flags;
   }
 };
+
+TEST_F(GpuStrategies, DdpInAGraphFollowsTheLossCurveOfCoresWithManyKindsOfLayers) {
+  for (const std::string& model : {kVit, kDropout, kNorms})
+    expect_curve(on_cores(model), model,
+                 "--strategy ddp --workers 2 --backend p2p --graph on" + std::string(kSlice));
+}
 
 TEST_F(GpuStrategies, HorovodFollowsTheLossCurveOfCoresWithAnyOfItsSwitches) {
   const std::vector<double> curve = on_cores(kLenet);
