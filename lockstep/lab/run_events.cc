@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <map>
 #include <optional>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
 
 namespace lockstep::lab {
 namespace {
@@ -51,6 +53,11 @@ std::vector<record::Event> events_of(const fs::path& file, std::vector<std::stri
   return events;
 }
 
+bool tells_an_end(const std::string& line) {
+  const auto kind = record::kind_of_line(line);
+  return kind == record::FinishedEvent::kName || kind == record::FailedEvent::kName;
+}
+
 // The end of a file, large enough for a last event.
 std::string tail_of(const fs::path& file) {
   constexpr std::streamoff kTailBytes = 64 * 1024;
@@ -73,8 +80,9 @@ RunEvents read_run_events(const RunDirectory& run) {
 
 bool has_ended(const RunDirectory& run, int rank) {
   const std::string tail = tail_of(run.rank_file(rank));
-  return tail.ends_with('\n') && (tail.find("\"event\":\"finished\"") != std::string::npos ||
-                                  tail.find("\"event\":\"failed\"") != std::string::npos);
+  if (!tail.ends_with('\n')) return false;
+  const std::vector<std::string> lines = base::split(tail, '\n');
+  return std::any_of(lines.begin(), lines.end(), tells_an_end);
 }
 
 }  // namespace lockstep::lab

@@ -56,6 +56,20 @@ std::optional<Event> event_from_line(const std::string& line) {
   return event;
 }
 
+// A quote inside a text is written with a backslash, so the name in quotes is the field. Engines differ in
+// the spaces around it.
+std::optional<std::string_view> kind_of_line(std::string_view line) {
+  constexpr std::string_view kField = "\"event\"";
+  const std::size_t field = line.find(kField);
+  if (field == std::string_view::npos) return std::nullopt;
+  line.remove_prefix(field + kField.size());
+  const std::size_t begin = line.find_first_not_of(" :");
+  if (begin == std::string_view::npos || line[begin] != '"') return std::nullopt;
+  const std::size_t end = line.find('"', begin + 1);
+  if (end == std::string_view::npos) return std::nullopt;
+  return line.substr(begin + 1, end - begin - 1);
+}
+
 std::vector<Event> read_events(std::istream& stream, const std::string& name) {
   std::vector<Event> events;
   std::string line;

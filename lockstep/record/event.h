@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -231,6 +232,10 @@ struct Event {
 std::string to_line(const Event& event);
 // Throws StoreError that says what is wrong. A kind of event this version does not know gives nothing.
 std::optional<Event> event_from_line(const std::string& line);
+
+// The kind of event that a line tells of, without reading the rest of it: "step". Nothing for a line that is
+// no event's.
+std::optional<std::string_view> kind_of_line(std::string_view line);
 
 // Reads a rank's file. A last line that a crash cut short is left out; a bad line before it throws StoreError
 // with `name` and the line number.

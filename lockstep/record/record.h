@@ -231,6 +231,7 @@ struct RunRecord {
   WallSeconds wall_seconds;
   BatchFigures batch;
   int workers = 1;
+  std::optional<int> local_world;      // workers on the machine's host, where that is not all of them
   std::optional<int> threads;          // of each worker, as it started
   std::optional<bool> oversubscribed;  // true: more threads than cores; to be kept out of fits
   std::vector<EpochFigures> epochs;
@@ -261,6 +262,7 @@ struct RunRecord {
     archive("wall_seconds", self.wall_seconds);
     archive("batch", self.batch);
     archive("workers", self.workers);
+    archive("local_world", self.local_world);
     archive("threads", self.threads);
     archive("oversubscribed", self.oversubscribed);
     archive("epochs", self.epochs);

@@ -4,6 +4,7 @@
 
 #include "lockstep/record/catalogue_resolve.h"
 #include "lockstep/record/record_worlds.h"
+#include "lockstep/record/threads.h"
 
 namespace lockstep::record {
 namespace {
@@ -14,6 +15,11 @@ std::string status_of(const RunRecord& record, bool all_finished) {
     return kind == "out_of_memory" || kind == "interrupted" ? kind : "failed";
   }
   return all_finished ? "finished" : "interrupted";
+}
+
+// How many ranks tell of themselves: every replica of our dp does, and PyTorch's DataParallel is one process.
+int ranks_of(const RunSpec& spec) {
+  return spec.engine == "torch" ? processes_of(spec) : static_cast<int>(spec.workers);
 }
 
 bool every_rank_finished(std::span<const Event> events, int world) {
@@ -32,6 +38,7 @@ void add_identity(RunRecord& record, const RunContext& context) {
   record.engine = context.spec.engine;
   record.spec = to_json(context.spec);
   record.workers = static_cast<int>(context.spec.workers);
+  if (context.local_world.value_or(record.workers) < record.workers) record.local_world = context.local_world;
   const BatchSizes batch = batch_sizes(context.spec);
   record.batch = {batch.per_worker, batch.global};
 }
@@ -46,14 +53,14 @@ void add_start(RunRecord& record, const RunContext& context, std::span<const Eve
   if (!context.machine && started.front()->machine) record.machine = *started.front()->machine;
 }
 
-// More workers than cores share them by turns, and wait for each other by turns too. Not set where all is
-// well. What a run that never started would have used is what its spec asks for.
+// More workers than cores share them by turns, and wait for each other by turns too. The cores are those of
+// one host, and so are the workers. Not set where all is well. What a run that never started would have used
+// is what its spec asks for.
 void add_oversubscription(RunRecord& record, const RunContext& context) {
   const nlohmann::json cores = record.machine.value("cores", nlohmann::json());
   if (context.spec.device == "cuda" || !cores.is_number_integer() || cores.get<std::int64_t>() < 1) return;
-  const std::int64_t needed =
-      context.spec.workers * record.threads.value_or(static_cast<int>(context.spec.threads.value_or(1)));
-  if (needed > cores.get<std::int64_t>()) record.oversubscribed = true;
+  const std::int64_t threads = record.threads ? *record.threads : context.spec.threads.value_or(1);
+  if (workers_on_host(record) * threads > cores.get<std::int64_t>()) record.oversubscribed = true;
 }
 
 // Seconds since 1970 of "2026-11-15T21:39:59.206Z".
@@ -91,6 +98,28 @@ void add_seconds_so_far(RunRecord& record, std::span<const Event> events) {
   }
 }
 
+bool said_interrupted(std::span<const Event> events, int rank) {
+  const auto failures = bodies_of<FailedEvent>(events, rank);
+  return std::any_of(failures.begin(), failures.end(),
+                     [](const FailedEvent* failed) { return failed->kind == "interrupted"; });
+}
+
+// Whether what ranks told is only what another's end did to them: a rank that lost its peer can only say so,
+// and one that the launcher ended because of another says that it was interrupted. Where the rank that the
+// launcher saw end says so itself, the signal was meant for the run.
+bool is_consequence(const FailureFigures& told, const FailureFigures& seen, std::span<const Event> events) {
+  if (told.kind == "collateral" || told.kind == "communication") return true;
+  return told.kind == "interrupted" && seen.kind != "interrupted" && !said_interrupted(events, seen.rank);
+}
+
+void add_failure(RunRecord& record, const RunContext& context, std::span<const Event> events) {
+  record.failure = first_failure(events);
+  // All ranks stop for a signal that was sent to the run; who said so first is not to blame.
+  if (record.failure && record.failure->kind == "interrupted") record.failure->rank = -1;
+  const auto& seen = context.failure;
+  if (seen && (!record.failure || is_consequence(*record.failure, *seen, events))) record.failure = seen;
+}
+
 void add_outcome(RunRecord& record, const RunContext& context, std::span<const Event> events) {
   if (const auto finished = bodies_of<FinishedEvent>(events, 0); !finished.empty()) {
     record.wall_seconds = finished.back()->wall_seconds;
@@ -100,34 +129,28 @@ void add_outcome(RunRecord& record, const RunContext& context, std::span<const E
   }
   if (const auto launch = launch_seconds(context, events)) record.wall_seconds.launch = launch;
   if (context.total_seconds) record.wall_seconds.total = context.total_seconds;
-  record.failure = first_failure(events);
-  // All ranks stop for a signal that was sent to the run; who said so first is not to blame.
-  if (record.failure && record.failure->kind == "interrupted") record.failure->rank = -1;
-  // A rank that lost its peer can only say so; the launcher knows which rank is to blame.
-  const auto suffered = [&] {
-    return record.failure->kind == "collateral" || record.failure->kind == "communication";
-  };
-  if (context.failure && (!record.failure || suffered())) record.failure = context.failure;
-  record.status = status_of(record, every_rank_finished(events, record.workers));
+  add_failure(record, context, events);
+  record.status = status_of(record, every_rank_finished(events, ranks_of(context.spec)));
 }
 
 }  // namespace
 
 RunRecord build_record(const RunContext& context, std::span<const Event> merged) {
   RunRecord record;
+  const int ranks = ranks_of(context.spec);
   add_identity(record, context);
   add_start(record, context, merged);
   add_oversubscription(record, context);
   record.epochs = epoch_figures(merged);
-  record.steps = step_figures(merged, record.workers);
+  record.steps = step_figures(merged, ranks);
   // Workers that share cores each found the same peak there; together they have less than the sum.
   if (record.oversubscribed) record.steps.share_of_peak.reset();
   record.comm = comm_figures(merged);
-  record.ledger = ledger_lines(merged, record.workers);
-  record.memory = worst_memory(merged, record.workers);
+  record.ledger = ledger_lines(merged, ranks);
+  record.memory = worst_memory(merged, ranks);
   record.utilization = utilization_figures(merged);
-  record.per_rank = rank_figures(merged, record.workers);
-  record.warnings = warning_texts(merged, record.workers);
+  record.per_rank = rank_figures(merged, ranks);
+  record.warnings = warning_texts(merged, ranks);
   add_outcome(record, context, merged);
   return record;
 }

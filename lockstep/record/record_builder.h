@@ -17,6 +17,7 @@ struct RunContext {
   std::optional<std::string> cell;
   std::optional<std::int64_t> repeat;
   std::optional<nlohmann::json> machine;  // the launcher's; else rank 0's own
+  std::optional<int> local_world;         // workers on that machine; else all
   std::optional<double> commanded_at;     // when the command began: seconds since 1970
   std::optional<double> total_seconds;    // of the whole command
   std::optional<FailureFigures> failure;  // what the launcher saw: a rank killed before it could say anything

@@ -9,4 +9,8 @@ std::optional<int> threads_per_worker(const RunRecord& record) {
   return asked.is_number_integer() ? std::optional(asked.get<int>()) : std::nullopt;
 }
 
+int workers_on_host(const RunRecord& record) {
+  return record.local_world.value_or(record.workers);
+}
+
 }  // namespace lockstep::record

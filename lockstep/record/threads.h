@@ -1,4 +1,4 @@
-// With how many threads each worker of a run computed.
+// What a run asked of the cores of one host: workers there, and threads of each.
 #pragma once
 
 #include <optional>
@@ -10,5 +10,8 @@ namespace lockstep::record {
 // What the run said when it started, else what its spec asked for; unknown for runs that never started and
 // asked for nothing.
 std::optional<int> threads_per_worker(const RunRecord& record);
+
+// How many workers shared the cores that the record's machine has: those of that host alone.
+int workers_on_host(const RunRecord& record);
 
 }  // namespace lockstep::record

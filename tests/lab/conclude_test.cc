@@ -82,6 +82,17 @@ TEST_F(Conclude, a_rank_has_ended_once_it_said_so_in_a_whole_line) {
   EXPECT_TRUE(has_ended(run, 0));
 }
 
+TEST_F(Conclude, an_end_is_heard_from_an_engine_that_writes_spaces_too) {
+  const RunDirectory run = make_run(1);
+  append(run.rank_file(0),
+         R"({"event": "warning", "rank": 0, "time": 1, "message": "\"event\":\"finished\""})"
+         "\n");
+  EXPECT_FALSE(has_ended(run, 0));
+  append(run.rank_file(0), R"({"event": "failed", "rank": 0, "time": 2, "kind": "data"})"
+                           "\n");
+  EXPECT_TRUE(has_ended(run, 0));
+}
+
 TEST_F(Conclude, a_run_without_a_record_is_said_to_be_running_or_killed) {
   const RunDirectory run = make_run(1);
   EXPECT_THROW(read_record(run), base::StoreError);

@@ -66,6 +66,20 @@ TEST(Event, of_a_kind_this_version_does_not_know_is_passed_over) {
   EXPECT_FALSE(event_from_line(R"({"event": "weather", "rank": 0, "time": 1})").has_value());
 }
 
+TEST(Event, has_a_kind_that_its_line_tells_with_spaces_or_without) {
+  for (const Event& event : one_of_each())
+    EXPECT_EQ(kind_of_line(to_line(event)),
+              std::visit([](const auto& body) { return body.kName; }, event.body));
+  EXPECT_EQ(kind_of_line(R"({"event": "step", "rank": 0})"), "step");
+  EXPECT_EQ(kind_of_line(to_line({0, 1, WarningEvent{R"("event":"finished")"}})), "warning");
+}
+
+TEST(Event, has_no_kind_where_its_line_is_damaged) {
+  for (const char* line :
+       {"", "nonsense", R"({"event")", R"({"event":)", R"({"event":"st)", R"({"event":3})"})
+    EXPECT_FALSE(kind_of_line(line)) << line;
+}
+
 TEST(Event, that_is_damaged_is_refused_with_the_field) {
   const auto complaint = [](const char* line) { return complaint_of([&] { event_from_line(line); }); };
   EXPECT_THAT(complaint(R"({"event": "warning", "rank": 0, "time": 1})"), HasSubstr("message is missing"));

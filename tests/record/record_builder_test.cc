@@ -100,6 +100,24 @@ TEST_F(RecordBuilder, counts_the_threads_that_workers_really_had) {
   EXPECT_TRUE(record.oversubscribed);
 }
 
+TEST_F(RecordBuilder, compares_the_cores_of_a_host_with_the_workers_on_it) {
+  context.spec.workers = 8;
+  context.machine = nlohmann::json{{"cores", 4}};
+  EXPECT_TRUE(build().oversubscribed);
+  context.local_world = 4;
+  EXPECT_FALSE(build().oversubscribed);
+  EXPECT_EQ(build().local_world, 4);
+  EXPECT_EQ(workers_on_host(build()), 4);
+  context.local_world = 5;
+  EXPECT_TRUE(build().oversubscribed);
+}
+
+TEST_F(RecordBuilder, does_not_count_the_workers_of_a_host_that_has_them_all) {
+  context.local_world = 2;
+  EXPECT_FALSE(build().local_world);
+  EXPECT_EQ(workers_on_host(build()), 2);
+}
+
 TEST_F(RecordBuilder, lets_no_epoch_that_the_run_ended_in_stand_for_a_rank) {
   EpochEvent begun = epoch(1);
   begun.epoch = 2;
@@ -167,6 +185,22 @@ TEST_F(RecordBuilder, calls_a_run_finished_only_when_every_rank_said_so) {
   EXPECT_EQ(build().wall_seconds.train, 2.0);
 }
 
+TEST_F(RecordBuilder, hears_of_pytorchs_data_parallel_from_its_one_process) {
+  std::erase_if(events, [](const Event& event) { return event.rank != 0; });
+  context.spec.engine = "torch";
+  context.spec.strategy = "dp";
+  add(0, WarningEvent{"slow disk"});
+  EXPECT_EQ(build().status, "interrupted");
+  finish(0);
+  const RunRecord record = build();
+  EXPECT_EQ(record.status, "finished");
+  EXPECT_EQ(record.workers, 2);
+  EXPECT_EQ(record.per_rank.size(), 1u);
+  EXPECT_THAT(record.warnings, ElementsAre("slow disk"));
+  context.spec.engine = "lockstep";
+  EXPECT_EQ(build().status, "interrupted");
+}
+
 TEST_F(RecordBuilder, adds_up_what_a_run_that_died_had_trained) {
   events.front().time = 0.25;  // when rank 0 started
   const RunRecord record = build();
@@ -203,6 +237,21 @@ TEST_F(RecordBuilder, takes_the_launchers_word_for_a_rank_that_could_not_say_any
   context.failure = FailureFigures{1, "signal", "killed by signal 9"};
   EXPECT_EQ(build().failure->message, "killed by signal 9");
   EXPECT_EQ(build().status, "failed");
+}
+
+TEST_F(RecordBuilder, takes_the_launchers_word_for_why_it_ended_a_rank) {
+  add(0, FailedEvent{"interrupted", "stopped by signal 15"});
+  context.failure = FailureFigures{1, "killed", "rank 1 was killed by signal 9"};
+  EXPECT_EQ(build().failure, context.failure);
+  EXPECT_EQ(build().status, "failed");
+}
+
+TEST_F(RecordBuilder, believes_a_rank_that_says_that_it_was_interrupted_and_then_exits) {
+  add(1, FailedEvent{"interrupted", "stopped by signal 15"});
+  context.failure = FailureFigures{1, "exited", "rank 1 exited with code 143"};
+  EXPECT_EQ(build().status, "interrupted");
+  EXPECT_EQ(build().failure->message, "stopped by signal 15");
+  EXPECT_EQ(build().failure->rank, -1);
 }
 
 TEST_F(RecordBuilder, says_a_warning_once_and_whose_it_is) {

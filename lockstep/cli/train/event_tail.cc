@@ -10,8 +10,7 @@ namespace lockstep::cli {
 namespace {
 
 bool is_step(const std::string& line) {
-  return line.find("\"event\":\"step\"") != std::string::npos ||
-         line.find("\"event\": \"step\"") != std::string::npos;
+  return record::kind_of_line(line) == record::StepEvent::kName;
 }
 
 void parse_into(std::vector<record::Event>& events, const std::string& line) {

@@ -10,6 +10,7 @@
 #include "lockstep/cli/train/limit_reached.h"
 #include "lockstep/cli/train/train_plan.h"
 #include "lockstep/record/catalogue_input.h"
+#include "lockstep/record/threads.h"
 
 namespace lockstep::cli {
 namespace {
@@ -45,7 +46,7 @@ std::string shared_cores(const RunRecord& record) {
       record.spec.contains("threads") ? fmt::format(" of {} threads", field(record, "threads")) : "";
   return named("cores", fmt::format("{}shared by {} workers{}: they take turns, so the times are not those "
                                     "of workers with cores of their own",
-                                    count, record.workers, each));
+                                    count, record::workers_on_host(record), each));
 }
 
 // Engine torch's version has its name in it already: "torch 1.13.1".
