@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/unique_fd.h"
 
@@ -57,7 +58,7 @@ void write_atomically(const fs::path& file, std::string_view text) {
   if (!fd) refuse(file, errno);
   int error_number = write_and_sync(fd, text);
   fd.reset();
-  if (error_number == 0 && ::rename(beside.c_str(), file.c_str()) != 0) error_number = errno;
+  if (error_number == 0) error_number = base::rename_durably(beside, file).value();
   if (error_number == 0) return;
   ::unlink(beside.c_str());
   refuse(file, error_number);

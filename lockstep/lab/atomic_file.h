@@ -1,4 +1,5 @@
-// Files that are whole or absent: written beside their place, synchronised, and renamed into it.
+// Files that are whole or absent, also after a power cut: written beside their place, synchronised, and
+// renamed into it for good.
 #pragma once
 
 #include <filesystem>

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
 #include "lockstep/lab/atomic_file.h"
@@ -107,13 +108,12 @@ Imported import_record(const fs::path& store, const record::RunRecord& record) {
     if (same_record(run, record)) return Imported::known;
     throw base::DataError(fmt::format("run {} is in this store already, with another record.", record.id));
   }
-  const RunDirectory beside(runs_of(store) / (".new-" + record.id));
-  std::error_code error;
-  fs::create_directories(beside.path(), error);
+  const RunDirectory draft = draft_of(run);
+  std::error_code error = base::make_durable_directory(draft.path());
   if (!error) {
-    write_atomically(beside.spec_file(), record.spec.dump(2) + "\n");
-    write_atomically(beside.record_file(), record::to_json(record).dump(2) + "\n");
-    fs::rename(beside.path(), run.path(), error);
+    write_atomically(draft.spec_file(), record.spec.dump(2) + "\n");
+    write_atomically(draft.record_file(), record::to_json(record).dump(2) + "\n");
+    error = base::rename_durably(draft.path(), run.path());
   }
   if (error)
     throw base::StoreError(fmt::format("run {} cannot be written: {}.{}", record.id, error.message(),

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <vector>
 
+#include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/lab/atomic_file.h"
@@ -20,6 +22,10 @@ namespace lockstep::lab {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kDraftPrefix = ".new-";
+// Writing one takes moments.
+constexpr auto kLongestDraft = std::chrono::hours(1);
 
 // "20260102T030405.678Z".
 std::string utc_timestamp() {
@@ -94,6 +100,22 @@ fs::path runs_of(const fs::path& store) {
   return store / "runs";
 }
 
+RunDirectory draft_of(const RunDirectory& run) {
+  return RunDirectory(run.path().parent_path() / (kDraftPrefix + run.id()));
+}
+
+void sweep_drafts(const fs::path& store) {
+  const auto now = fs::file_time_type::clock::now();
+  std::error_code ignored;
+  std::vector<fs::path> left_behind;
+  for (const fs::directory_entry& entry : fs::directory_iterator(runs_of(store), ignored)) {
+    if (!entry.path().filename().string().starts_with(kDraftPrefix)) continue;
+    const fs::file_time_type written = entry.last_write_time(ignored);
+    if (!ignored && now - written > kLongestDraft) left_behind.push_back(entry.path());
+  }
+  for (const fs::path& draft : left_behind) fs::remove_all(draft, ignored);
+}
+
 std::string make_run_id(const record::RunSpec& spec) {
   std::random_device source;
   return fmt::format("{}-{}-{:04x}", utc_timestamp(), record::spec_hash(spec).substr(0, 8),
@@ -102,19 +124,18 @@ std::string make_run_id(const record::RunSpec& spec) {
 
 RunDirectory RunDirectory::create(const fs::path& store, const record::RunSpec& spec,
                                   const std::optional<StudyPlace>& place) {
-  std::error_code error;
-  fs::create_directories(runs_of(store), error);
+  std::error_code error = base::make_durable_directory(runs_of(store));
   if (error) refuse_store(runs_of(store), error);
+  sweep_drafts(store);
   for (int attempt = 0; attempt < 16; ++attempt) {
     const RunDirectory run(runs_of(store) / make_run_id(spec));
-    const RunDirectory beside(runs_of(store) / (".new-" + run.id()));
-    const bool made = fs::create_directory(beside.path(), error);
-    if (error) refuse_store(beside.path(), error);
+    const RunDirectory draft = draft_of(run);
+    const bool made = fs::create_directory(draft.path(), error);
+    if (error) refuse_store(draft.path(), error);
     if (!made || fs::exists(run.path())) continue;  // another run took this id
-    write_atomically(beside.spec_file(), record::to_json(spec).dump(2) + "\n");
-    if (place) write_atomically(beside.place_file(), json_of(*place).dump(2) + "\n");
-    fs::rename(beside.path(), run.path(), error);
-    if (error) refuse_store(run.path(), error);
+    write_atomically(draft.spec_file(), record::to_json(spec).dump(2) + "\n");
+    if (place) write_atomically(draft.place_file(), json_of(*place).dump(2) + "\n");
+    if ((error = base::rename_durably(draft.path(), run.path()))) refuse_store(run.path(), error);
     return run;
   }
   refuse_store(runs_of(store), std::make_error_code(std::errc::file_exists));

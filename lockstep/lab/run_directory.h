@@ -66,4 +66,9 @@ class RunDirectory {
 // Where runs lie in a store.
 std::filesystem::path runs_of(const std::filesystem::path& store);
 
+// Where a run's first files are written, beside its place, so that it is there whole or not at all.
+RunDirectory draft_of(const RunDirectory& run);
+// Removes the drafts that nobody writes any more: of programs that were killed meanwhile.
+void sweep_drafts(const std::filesystem::path& store);
+
 }  // namespace lockstep::lab

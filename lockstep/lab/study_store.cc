@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
 #include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/conclude.h"
@@ -22,9 +23,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 void make_directory(const fs::path& directory) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error)
+  if (const std::error_code error = base::make_durable_directory(directory))
     throw base::StoreError(fmt::format("{} cannot be made: {}.{}", directory.string(), error.message(),
                                        store_next_step(error.value(), directory)));
 }

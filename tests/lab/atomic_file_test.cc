@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "lockstep/base/error.h"
+#include "tests/base/synchronised.h"
 #include "tests/lab/store_fixture.h"
 
 namespace lockstep::lab {
@@ -11,7 +12,9 @@ namespace {
 
 using AtomicFile = StoreTest;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 std::string refusal(const std::filesystem::path& file) {
   try {
@@ -29,6 +32,14 @@ TEST_F(AtomicFile, replaces_a_file_whole_and_leaves_nothing_beside_it) {
   int files = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(store)) ++files;
   EXPECT_EQ(files, 1);
+}
+
+TEST_F(AtomicFile, its_name_is_on_the_disk_with_what_is_in_it) {
+  const auto place = std::filesystem::canonical(store);
+  testing::synchronised().clear();
+  write_atomically(place / "file", "text");
+  EXPECT_THAT(testing::synchronised(), Contains(place));
+  EXPECT_THAT(testing::synchronised(), SizeIs(2)) << "the file, under its earlier name";
 }
 
 TEST_F(AtomicFile, a_directory_that_is_not_there_is_said_with_the_next_step) {

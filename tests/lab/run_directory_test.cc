@@ -1,8 +1,10 @@
 #include "lockstep/lab/run_directory.h"
 
+#include <chrono>
 #include <functional>
 
 #include "lockstep/base/error.h"
+#include "tests/base/synchronised.h"
 #include "tests/lab/store_fixture.h"
 
 namespace lockstep::lab {
@@ -11,6 +13,7 @@ namespace {
 using RunDirectoryTest = StoreTest;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 
 std::string complaint(const std::function<void()>& action) {
   try {
@@ -60,6 +63,27 @@ TEST_F(RunDirectoryTest, a_store_that_cannot_be_made_is_said_with_the_next_step)
   append(store / "file", "no directory");
   EXPECT_THAT(complaint([&] { RunDirectory::create(store / "file", {}); }),
               AllOf(HasSubstr("cannot be made"), HasSubstr("LOCKSTEP_STORE")));
+}
+
+TEST_F(RunDirectoryTest, a_new_run_is_in_the_store_for_good) {
+  const auto place = std::filesystem::canonical(store);
+  testing::synchronised().clear();
+  RunDirectory::create(place, {});
+  EXPECT_THAT(testing::synchronised(), IsSupersetOf({place, runs_of(place)}));
+}
+
+TEST_F(RunDirectoryTest, what_a_killed_program_began_to_write_is_removed_by_a_later_run) {
+  const RunDirectory left = draft_of(RunDirectory::create(store, {})), fresh(runs_of(store) / ".new-1");
+  for (const RunDirectory& draft : {left, fresh}) {
+    std::filesystem::create_directory(draft.path());
+    append(draft.spec_file(), "{}");
+  }
+  std::filesystem::last_write_time(left.path(),
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+  const RunDirectory run = RunDirectory::create(store, {});
+  EXPECT_FALSE(std::filesystem::exists(left.path()));
+  EXPECT_TRUE(std::filesystem::exists(fresh.path())) << "another program may be writing it";
+  EXPECT_EQ(run.spec(), record::RunSpec());
 }
 
 TEST_F(RunDirectoryTest, a_damaged_spec_is_an_error_that_names_the_file) {

@@ -1,0 +1,60 @@
+#include "lockstep/base/durable.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include "tests/base/synchronised.h"
+
+namespace lockstep::base {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::synchronised;
+
+class Durable : public ::testing::Test {
+ protected:
+  Durable() {
+    std::string pattern = (fs::canonical(fs::temp_directory_path()) / "lockstep-durable-XXXXXX").string();
+    place = ::mkdtemp(pattern.data());
+    synchronised().clear();
+  }
+  ~Durable() override {
+    std::error_code ignored;
+    fs::remove_all(place, ignored);
+  }
+  fs::path place;
+};
+
+TEST_F(Durable, a_new_name_is_on_the_disk_with_its_directory) {
+  std::ofstream(place / "draft") << "text";
+  fs::create_directory(place / "other");
+  EXPECT_FALSE(rename_durably(place / "draft", place / "other" / "file"));
+  EXPECT_TRUE(fs::exists(place / "other" / "file"));
+  EXPECT_EQ(synchronised(), std::set<fs::path>{place / "other"});
+}
+
+TEST_F(Durable, of_a_path_the_directories_that_were_new_are_on_the_disk) {
+  fs::create_directory(place / "a");
+  EXPECT_FALSE(make_durable_directory(place / "a" / "b" / "c"));
+  EXPECT_TRUE(fs::is_directory(place / "a" / "b" / "c"));
+  EXPECT_EQ(synchronised(), (std::set<fs::path>{place / "a", place / "a" / "b"}));
+  synchronised().clear();
+  EXPECT_FALSE(make_durable_directory(place / "a" / "b" / "c"));
+  EXPECT_TRUE(synchronised().empty());
+}
+
+TEST_F(Durable, what_cannot_be_made_or_renamed_is_said) {
+  std::ofstream(place / "file") << "text";
+  EXPECT_TRUE(make_durable_directory(place / "file" / "inside"));
+  EXPECT_TRUE(rename_durably(place / "absent", place / "file"));
+  EXPECT_TRUE(synchronise_directory(place / "absent"));
+}
+
+TEST_F(Durable, a_directory_that_cannot_be_synchronised_is_no_error) {
+  EXPECT_FALSE(synchronise_directory("/proc/self"));
+}
+
+}  // namespace
+}  // namespace lockstep::base
