@@ -18,6 +18,7 @@ launch::LaunchOptions launch_options(const RunDirectory& run, const RunRequest& 
   launch.slice = request.slice;
   launch.log_directory = request.log_directory.empty() ? run.logs() : request.log_directory;
   launch.join_timeout = request.join_timeout;
+  launch.ranks_join = spec.engine != "torch";  // PyTorch's ranks meet in the run's directory
   launch.wind_down = request.wind_down;
   launch.quiet = request.quiet;
   return launch;
@@ -26,6 +27,7 @@ launch::LaunchOptions launch_options(const RunDirectory& run, const RunRequest& 
 record::RunContext context_of(const RunOutcome& outcome, const nlohmann::json& machine) {
   record::RunContext context;
   context.machine = machine;
+  context.local_world = outcome.local_world;
   context.total_seconds = base::to_seconds(outcome.total);
   if (const auto& failure = outcome.result.failure)
     context.failure = record::FailureFigures{failure->rank, failure->kind, failure->message};

@@ -34,7 +34,8 @@ struct RunWatcher {
 // What is known when the ranks have ended.
 struct RunOutcome {
   launch::LaunchResult result;
-  base::Nanoseconds total{0};  // of the whole command
+  base::Nanoseconds total{0};           // of the whole command
+  std::optional<int> local_world = {};  // workers on this host; else all
 };
 
 // Starts the ranks of a run whose directory is made, and waits for their end. Throws what launch_run throws.

@@ -18,6 +18,7 @@ comm::RunServerOptions server_options(const LaunchOptions& options) {
   server.world = options.workers;
   server.token = comm::make_token();
   server.join_timeout = options.join_timeout;
+  server.ranks_join = options.ranks_join;
   server.watched = true;
   return server;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 #include "lockstep/base/text.h"
@@ -104,6 +105,17 @@ std::optional<Problem> torch_needs_gpus(const Combination& run) {
                  "strategy ddp"};
 }
 
+// A replica is a GPU's, and with one there is nothing to divide.
+std::optional<Problem> torch_dp_has_a_gpu_each(const Combination& run) {
+  const int needed = std::max(2, run.workers);
+  const bool known = run.device == "cuda" && run.gpus > 0;
+  if (run.engine != "torch" || run.strategy != "dp" || !known || run.gpus >= needed) return std::nullopt;
+  return Problem{"strategy", run.strategy,
+                 fmt::format("PyTorch's DataParallel needs {} GPUs, and there {} {}", needed,
+                             run.gpus == 1 ? "is" : "are", run.gpus),
+                 "strategy ddp"};
+}
+
 std::string percent(double share) {
   return fmt::format("{:g}%", share * 100);
 }
@@ -164,20 +176,11 @@ std::optional<Problem> torch_reads_files(const Combination& run) {
                  fmt::format("data {}, or engine lockstep", sets_for(run))};
 }
 
-constexpr std::array kRules = {engine_lacks_strategy,
-                               single_is_alone,
-                               dp_is_one_process,
-                               dp_is_one_host,
-                               local_is_one_process,
-                               device_backend_needs_cuda,
-                               shm_is_one_host,
-                               p2p_is_one_host,
-                               torch_has_its_own_backends,
-                               torch_needs_gpus,
-                               model_fits_data,
-                               torch_reads_files,
-                               slices_are_of_gpus,
-                               slices_fit};
+constexpr std::array kRules = {engine_lacks_strategy, single_is_alone,         dp_is_one_process,
+                               dp_is_one_host,        local_is_one_process,    device_backend_needs_cuda,
+                               shm_is_one_host,       p2p_is_one_host,         torch_has_its_own_backends,
+                               torch_needs_gpus,      torch_dp_has_a_gpu_each, model_fits_data,
+                               torch_reads_files,     slices_are_of_gpus,      slices_fit};
 
 }  // namespace
 

@@ -13,6 +13,7 @@ import time
 RANK = int(os.environ.get("RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")))
 WORLD = int(os.environ.get("WORLD_SIZE", os.environ.get("OMPI_COMM_WORLD_SIZE", "1")))
 BEHAVIOUR = os.environ.get("STAND_IN", "finish")
+SEPARATORS = None if "STAND_IN_SPACES" in os.environ else (",", ":")  # engine torch writes spaces, ours none
 BEGIN = time.time()
 
 
@@ -22,7 +23,7 @@ class Events:
 
     def write(self, name, **fields):
         line = {"event": name, "rank": RANK, "time": time.time() - BEGIN, **fields}
-        self.file.write(json.dumps(line, separators=(",", ":")) + "\n")
+        self.file.write(json.dumps(line, separators=SEPARATORS) + "\n")
         self.file.flush()
 
 
@@ -86,7 +87,7 @@ def act(events, spec, batch):
 
 def wait_for_the_end(events):
     def wind_down(signal_number, frame):
-        time.sleep(0.7)  # longer than the launcher's usual grace
+        time.sleep(float(os.environ.get("STAND_IN_WIND_DOWN", "0.7")))  # longer than the launcher's usual grace
         events.write("checkpoint", path="checkpoints/last", step=8)
         events.write("failed", kind="interrupted", message="stopped by SIGTERM")
         sys.exit(143)

@@ -55,6 +55,15 @@ TEST_F(TrainLaunchers, ranks_that_mpirun_bound_to_cores_of_their_own_share_none)
   EXPECT_FALSE(kept_record().contains("oversubscribed"));
 }
 
+TEST_F(TrainLaunchers, ranks_of_another_host_do_not_share_the_cores_of_this_one) {
+  const ProgramRun run =
+      run_shell(setting() + "export LOCAL_RANK=0 LOCAL_WORLD_SIZE=1\n" + by_hand("--threads $(nproc)"));
+  if (run.exit_code == 4) GTEST_SKIP() << run.err;  // no backend here that joins hosts
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(kept_record()["local_world"], 1);
+  EXPECT_FALSE(kept_record().contains("oversubscribed"));
+}
+
 TEST_F(TrainLaunchers, workers_that_disagree_with_the_environment_are_refused_by_name) {
   const ProgramRun run =
       run_shell(setting() + "RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29513 " + program() +

@@ -1,6 +1,6 @@
 // A launcher for tests: launch_probe [workers=N] [mpirun=1] [threads=N] [time_limit=S] [grace=S] [logs=DIR]
-// -- COMMAND... What goes wrong before a rank runs is printed and becomes the exit code, as in the real
-// program.
+// [join_timeout=S] [ranks_join=0] -- COMMAND... What goes wrong before a rank runs is printed and becomes the
+// exit code, as in the real program.
 #include <cstdio>
 #include <map>
 #include <string>
@@ -27,6 +27,9 @@ LaunchOptions options_from(int argc, char** argv) {
   if (given.count("threads")) options.threads_per_worker = std::stoi(given["threads"]);
   if (given.count("time_limit")) options.time_limit = lockstep::base::parse_duration(given["time_limit"]);
   if (given.count("grace")) options.grace = lockstep::base::parse_duration(given["grace"]);
+  if (given.count("join_timeout"))
+    options.join_timeout = lockstep::base::parse_duration(given["join_timeout"]);
+  if (given.count("ranks_join")) options.ranks_join = given["ranks_join"] != "0";
   if (given.count("logs")) options.log_directory = given["logs"];
   return options;
 }

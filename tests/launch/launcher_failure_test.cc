@@ -71,6 +71,18 @@ TEST(LauncherFailure, the_time_limit_ends_the_run) {
   for (const pid_t pid : run.rank_pids(2)) EXPECT_TRUE(ends_soon(pid));
 }
 
+TEST(LauncherFailure, ranks_that_never_join_end_the_run) {
+  const auto run = run_ranks({"workers=2", "join_timeout=300ms"}, {"sleep=60"});
+  EXPECT_EQ(run.exit_code, 124);
+  EXPECT_THAT(run.error, HasSubstr("ranks 0 and 1 of 2 did not arrive"));
+}
+
+TEST(LauncherFailure, ranks_that_meet_by_other_means_are_not_waited_for) {
+  const auto run = run_ranks({"workers=2", "join_timeout=300ms", "ranks_join=0"}, {"sleep=1", "out=done"});
+  EXPECT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_EQ(run.output, "done\n");
+}
+
 TEST(LauncherFailure, a_rank_that_ends_well_before_the_others_is_no_failure) {
   const auto run = run_ranks({"workers=2"}, {"1:exit=0", "sleep=1", "out=done"});
   EXPECT_EQ(run.exit_code, 0) << run.error;

@@ -47,6 +47,23 @@ INSTANTIATE_TEST_SUITE_P(Slices, RefusedCombination,
                                            Refused{sliced(run("dp", "local", "cuda"), 0.5, 1), "slice_share",
                                                    "one process", "ddp"}));
 
+Combination torch_dp(int workers, int gpus) {
+  Combination dp = run("dp", "local", "cuda", workers, 1, "torch");
+  dp.gpus = gpus;
+  return dp;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    DataParallel, RefusedCombination,
+    ::testing::Values(Refused{torch_dp(2, 1), "strategy", "needs 2 GPUs, and there is 1", "strategy ddp"},
+                      Refused{torch_dp(1, 1), "strategy", "needs 2 GPUs", "strategy ddp"},
+                      Refused{torch_dp(4, 3), "strategy", "needs 4 GPUs, and there are 3", "strategy ddp"}));
+
+TEST(DataParallel, is_allowed_with_a_gpu_for_each_worker_or_where_nobody_has_counted_them) {
+  for (const Combination& good : {torch_dp(2, 2), torch_dp(1, 2), torch_dp(4, 8), torch_dp(2, 0)})
+    EXPECT_TRUE(problems_of(good).empty()) << good.workers << " workers, " << good.gpus << " GPUs";
+}
+
 TEST(Slices, are_allowed_up_to_the_whole_of_every_gpu) {
   EXPECT_TRUE(problems_of(sliced(run("ddp", "nccl", "cuda", 8), 0.125, 1)).empty());
   EXPECT_TRUE(problems_of(sliced(run("ddp", "p2p", "cuda", 4), 0.5, 2)).empty());

@@ -43,6 +43,7 @@ std::vector<Example> TrainCommand::examples() const {
 int TrainCommand::run(const Invocation& invocation) {
   const std::optional<comm::Identity> identity = comm::find_identity(options_.identity);
   const TrainPlan plan = plan_training(requested_spec(options_), identity);
+  if (identity) require_rank_can_join(plan, *identity);
   if (options_.dry_run) {
     require_inputs(plan.spec);
     if (!identity || identity->group.rank == 0)

@@ -42,13 +42,14 @@ std::string stand_in_data(const lab::Study& study, RunSpec& spec) {
                      missing.how_to_get);
 }
 
-// What this version's engine lacks, and what only wants a GPU, may run elsewhere.
+// What this version's engine lacks, and what only wants a GPU or more of them, may run elsewhere.
 bool only_here(const RunSpec& spec, const Problem& problem) {
   const record::StrategyEntry* entry = record::find_entry(record::strategy_entries(), spec.strategy);
   const bool of_engine = spec.engine == "lockstep" && entry != nullptr && !entry->in_lockstep;
   if ((problem.field == "strategy" && of_engine) || problem.field == "compression") return true;
-  if (spec.device != "auto") return false;
-  const std::vector<Problem> with_gpus = record::problems_of(spec, {1, static_cast<int>(spec.workers)});
+  if (spec.device == "cpu") return false;
+  const int enough = std::max(2, static_cast<int>(spec.workers));
+  const std::vector<Problem> with_gpus = record::problems_of(spec, {1, enough});
   return std::none_of(with_gpus.begin(), with_gpus.end(),
                       [&](const Problem& other) { return other.field == problem.field; });
 }

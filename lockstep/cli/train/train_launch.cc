@@ -19,15 +19,6 @@ lab::RunRequest request_of(const TrainOptions& options, const TrainPlan& plan) {
   return request;
 }
 
-}  // namespace
-
-std::string begun_now() {
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  return fmt::format("{:.6f}", std::chrono::duration<double>(since_epoch).count());
-}
-
-namespace {
-
 std::optional<device::Slice> slice_of(const TrainPlan& plan) {
   if (!plan.spec.slice_share) return std::nullopt;
   device::Slice slice;
@@ -46,7 +37,6 @@ lab::RunRequest run_request(const TrainPlan& plan) {
   request.command = worker_command(plan.spec.engine);
   request.wind_down = kWindDown;
   request.environment[kMachineVariable] = machine_variable();
-  request.environment[kBegunVariable] = begun_now();
   return request;
 }
 

@@ -8,10 +8,6 @@
 
 namespace lockstep::cli {
 
-// When the command began, in seconds since 1970: so that a worker can tell how long its start took.
-inline constexpr const char* kBegunVariable = "LOCKSTEP_BEGUN_AT";
-std::string begun_now();
-
 // After a signal workers may go on for this long, to write a checkpoint.
 inline constexpr base::Nanoseconds kWindDown = std::chrono::seconds(10);
 

@@ -55,6 +55,11 @@ int ranks_here(const comm::Identity& identity) {
   return identity.local_known ? std::max(1, identity.group.local_world) : 1;
 }
 
+// The replicas of dp are workers too.
+int workers_here(const TrainPlan& plan, const comm::Identity& identity) {
+  return ranks_here(identity) * static_cast<int>(plan.spec.workers) / plan.processes();
+}
+
 // The foreign launcher placed us; among the ranks of this host we take our share of what they may use.
 launch::Variables library_variables(const TrainPlan& plan, const comm::Identity& identity,
                                     const launch::Variables& inherited) {
@@ -76,7 +81,6 @@ launch::Variables environment_of(const TrainOptions& options, const TrainPlan& p
   launch::Variables variables = launch::merged(inherited, library_variables(plan, identity, inherited));
   variables = launch::merged(std::move(variables), variables_of_flags(options.identity));
   variables[kMachineVariable] = machine_variable(ranks_here(identity));
-  variables[kBegunVariable] = begun_now();
   variables[comm::kJoinTimeoutVariable] = fmt::format("{}", base::to_seconds(options.join_timeout));
   return variables;
 }
@@ -135,11 +139,22 @@ int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Ide
   display.clear();
   say_what_the_worker_did_not(result, console);
   await_others(run, plan.processes(), result);
-  return conclude_training(options, run, {result, base::now() - start}, run_machine(ranks_here(identity)),
-                           console);
+  return conclude_training(options, run, {result, base::now() - start, workers_here(plan, identity)},
+                           run_machine(ranks_here(identity)), console);
 }
 
 }  // namespace
+
+void require_rank_can_join(const TrainPlan& plan, const comm::Identity& identity) {
+  const int world = identity.group.world;
+  if (plan.spec.engine != "torch" || world == 1) return;
+  throw base::ConfigError(fmt::format(
+      "engine torch cannot be started as ranks by another launcher, and {} says that there are {} ranks: its "
+      "ranks meet in the run's directory, which only our own launcher names to all of them. Next step: start "
+      "it "
+      "once, without a launcher, with --workers {}.",
+      identity.source, world, world));
+}
 
 int train_as_rank(const TrainOptions& options, const TrainPlan& plan, const comm::Identity& identity,
                   const Console& console) {

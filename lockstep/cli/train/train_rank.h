@@ -9,6 +9,10 @@
 
 namespace lockstep::cli {
 
+// Throws ConfigError for a plan whose ranks only our own launcher can start: engine torch's, of more than
+// one.
+void require_rank_can_join(const TrainPlan& plan, const comm::Identity& identity);
+
 // Rank 0 makes the run's directory, starts its worker, follows it, and concludes; any other rank turns into
 // its worker, which learns of the directory from rank 0. Returns rank 0's exit code.
 int train_as_rank(const TrainOptions& options, const TrainPlan& plan, const comm::Identity& identity,

@@ -150,7 +150,7 @@ void Assembly::tick(base::TimePoint now) {
   if (inquiry_.begun() && !everyone_asked_) ask_everyone();
   const auto due = inquiry_.due_at();
   if (due && *due <= now) return conclude(decide(inquiry_.evidence()));
-  if (!due && !complete() && join_until_ <= now) {
+  if (!due && awaits_ranks() && join_until_ <= now) {
     std::vector<int> missing;
     for (int rank = 0; rank < options_.world; ++rank)
       if (!hellos_[static_cast<std::size_t>(rank)]) missing.push_back(rank);
@@ -181,7 +181,7 @@ std::optional<base::TimePoint> Assembly::next_deadline() const {
   };
   if (verdict_) return next;
   consider(inquiry_.due_at());
-  if (!complete()) consider(join_until_);
+  if (awaits_ranks()) consider(join_until_);
   return next;
 }
 

@@ -63,6 +63,7 @@ class Assembly {
   void conclude(Verdict verdict);
   void reply(int connection, std::uint32_t request, std::string body);
   bool complete() const { return arrived_ == options_.world; }
+  bool awaits_ranks() const { return options_.ranks_join && !complete(); }
 
   const RunServerOptions options_;
   Postman& postman_;

@@ -21,6 +21,7 @@ struct RunServerOptions {
   int world = 1;
   std::string token;                                          // hexadecimal; make_token() makes one
   base::Nanoseconds join_timeout = std::chrono::seconds(60);  // for all ranks to arrive
+  bool ranks_join = true;                                     // false: ranks that never arrive are no failure
   base::Nanoseconds diagnosis_timeout = std::chrono::milliseconds(300);  // for ranks to say where they are
   // Somebody watches the ranks' processes and calls report_exit(): a lost connection then waits a moment (at
   // most 200 ms) for it, to say how the rank ended.
