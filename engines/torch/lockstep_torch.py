@@ -16,7 +16,6 @@ import threading
 import time
 import traceback
 
-PROCESS_BEGAN = time.monotonic()
 ENDING_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -71,13 +70,13 @@ def train(directory, rank, world, events):
     if spec.threads:
         torch.set_num_threads(spec.threads)
     device = device_of(spec, environment_number("LOCAL_RANK", str(rank)))
-    if world > 1:
-        rendezvous.join(spec, directory, rank, world, gpus)
+    events.begin(rendezvous.join(spec, directory, rank, world, gpus) if world > 1 else time.time())
+    joined = time.monotonic()
     worker = Worker(spec, rank, world, device)
     if rank == 0:
         said = ", ".join(f"{name} {value}" for name, value in worker.settings.items())
         print(f"engine torch: PyTorch {torch.__version__}; {said}", file=sys.stderr, flush=True)
-    Training(worker, events, PROCESS_BEGAN).run()
+    Training(worker, events, joined).run()
     events.flush()
     rendezvous.leave(directory)
 

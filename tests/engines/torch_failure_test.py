@@ -37,6 +37,13 @@ class FailureTest(EngineCase):
     def test_a_loss_that_is_not_a_number_ends_the_run(self):
         self.refused(1, "training diverged", learning_rate=1e20, steps=20)
 
+    def test_what_is_not_a_number_reaches_no_target(self):
+        # After one step the weights are huge, so that validation gives none; the second step then finds it out.
+        (rank,) = self.run_engine({**QUICK, "steps": None, "epochs": 3, "train_samples": 32, "learning_rate": 1e30, "target_val_loss": 1.0})
+        self.assertEqual(rank.of("epoch")[0]["val_loss"], "nan")
+        self.assertEqual(rank.code, 1, rank.said)
+        self.assertIn("training diverged", rank.said)
+
     def test_a_world_of_another_size_is_refused(self):
         self.refused(3, "WORLD_SIZE is 1", workers=2)
 

@@ -113,6 +113,40 @@ class ModelTest(unittest.TestCase):
             return read_safetensors(out)
 
 
+class Arrival:
+    """What stands in for an event of a GPU: it has come once somebody has waited for it."""
+
+    def __init__(self):
+        self.waited = False
+
+    def synchronize(self):
+        self.waited = True
+
+
+class StopWishesTest(unittest.TestCase):
+    def heard(self, sums, on_gpu):
+        from torch_engine.stop_wishes import StopWishes
+        self.arrivals = []
+        wishes = StopWishes(on_gpu)
+        wishes.mark = lambda: self.arrivals.append(Arrival()) or self.arrivals[-1]
+        answers = [wishes.heard(wish) for wish in sums]
+        self.assertFalse(any(arrival.waited for arrival in self.arrivals[-1:]), "a step waited for itself")
+        return answers, wishes.last_heard()
+
+    def test_a_step_on_the_cpu_hears_of_its_own_sum(self):
+        self.assertEqual(self.heard([0, 0, 2], on_gpu=False)[0], [False, False, True])
+        self.assertEqual(self.arrivals, [])
+
+    def test_a_step_on_a_gpu_hears_of_the_step_before_and_does_not_wait_for_its_own(self):
+        self.assertEqual(self.heard([0, 0, 2, 2], on_gpu=True)[0], [False, False, False, True])
+        self.assertEqual([arrival.waited for arrival in self.arrivals[:-1]], [True] * 3)
+
+    def test_at_the_end_of_an_epoch_the_last_step_is_heard_too(self):
+        self.assertEqual(self.heard([0, 0, 2], on_gpu=True), ([False, False, False], True))
+        self.assertEqual(self.heard([0, 0], on_gpu=True), ([False, False], False))
+        self.assertEqual(self.heard([], on_gpu=True), ([], False))
+
+
 class FileTest(unittest.TestCase):
     def test_safetensors_come_back_as_they_were_written(self):
         import torch

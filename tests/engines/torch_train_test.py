@@ -1,5 +1,8 @@
 """Runs engine torch as one rank and as several, on Fashion-MNIST, and reads what it says in its events."""
 
+import os
+import time
+
 import torch_engine_case
 from torch_engine_case import EngineCase
 
@@ -76,6 +79,21 @@ class TrainTest(EngineCase):
         spec = {**QUICK, "model": "resnet18-cifar", "model_options": {"width": 4}, "global_batch": 8, "steps": 4, "precision": "f64"}
         one, other = (self.train(spec, environment={"LOCKSTEP_TORCH_CHANNELS_LAST": word})[0].losses() for word in "01")
         self.assert_close(one, other, 1e-9)
+
+    def test_events_count_from_when_the_ranks_had_met(self):
+        directory, processes = self.start(QUICK, world=2)
+        long_ago = time.time() - 10000
+        os.utime(directory / "spec.json", (long_ago, long_ago))
+        for rank in self.finish(directory, processes):
+            started, finished = rank.of("started")[0], rank.of("finished")[0]
+            self.assertLess(started["time"], 1000)
+            self.assertAlmostEqual(started["time"], finished["wall_seconds"]["load"], delta=1)
+
+    def test_all_ranks_stop_at_the_same_step_when_the_time_is_up(self):
+        ranks = self.train({**QUICK, "steps": None, "epochs": 100000, "max_time": 1.5}, world=2)
+        steps = [len(rank.of("step")) for rank in ranks]
+        self.assertGreater(steps[0], 1)
+        self.assertEqual(*steps)
 
     def test_a_target_stops_the_run(self):
         (rank,) = self.train({**QUICK, "steps": None, "epochs": 5, "target_loss": 100.0})

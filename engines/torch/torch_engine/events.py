@@ -25,13 +25,17 @@ def plain(value):
 
 class EventWriter:
     def __init__(self, directory, rank):
-        # The spec is written once, before any rank starts: its time is the beginning that all ranks share.
+        # Until the ranks have met: the spec is written once, before any rank starts.
         self.began = os.stat(os.path.join(directory, "spec.json")).st_mtime
         self.rank = rank
         self.stream = open(os.path.join(directory, f"rank{rank}.jsonl"), "a", encoding="utf-8")
         self.lines = []
         self.flushed = time.monotonic()
         self.lock = threading.RLock()  # a signal is told from a thread of its own
+
+    def begin(self, at):
+        """`at`: the moment, by the time of day, from which all ranks count."""
+        self.began = at
 
     def now(self):
         return max(0.0, time.time() - self.began)

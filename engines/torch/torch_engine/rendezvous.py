@@ -5,6 +5,7 @@ import contextlib
 import datetime
 import hashlib
 import os
+import time
 
 import torch.distributed as dist
 
@@ -27,7 +28,15 @@ def prepare_environment(backend, world, gpus):
         os.environ.setdefault("NCCL_HOSTID", f"lockstep-{os.environ.get('RANK', '0')}")
 
 
+def common_beginning(store, rank):
+    """When the ranks had met, by rank 0's time of day."""
+    if rank == 0:
+        store.set("lockstep/began", repr(time.time()))
+    return float(store.get("lockstep/began"))
+
+
 def join(spec, directory, rank, world, gpus):
+    """Returns when all ranks had met."""
     available = {"gloo": getattr(dist, "is_gloo_available", lambda: True), "nccl": dist.is_nccl_available}
     if not dist.is_available() or not available[spec.backend]():
         raise DeviceError(f"backend '{spec.backend}' is missing: this PyTorch was built without it.")
@@ -37,6 +46,7 @@ def join(spec, directory, rank, world, gpus):
         dist.init_process_group(spec.backend, store=store, rank=rank, world_size=world,
                                 timeout=datetime.timedelta(seconds=spec.timeout))
         dist.barrier()
+        return common_beginning(store, rank)
     except RuntimeError as error:
         raise understood(error, rank) or DeviceError(f"rank {rank} could not join the {world} ranks over {spec.backend}: "
                                                       f"{str(error).splitlines()[0]}") from error

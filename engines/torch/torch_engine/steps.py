@@ -8,6 +8,7 @@ from torch_engine.errors import RunError
 from torch_engine.objective import loss_sum, right_answers
 from torch_engine.sample_set import share_of
 from torch_engine.step_clock import DeviceClock, HostClock
+from torch_engine.stop_wishes import StopWishes
 
 
 class StepRunner:
@@ -15,6 +16,7 @@ class StepRunner:
         self.worker, self.spec = worker, worker.spec
         self.on_gpu = worker.device.type == "cuda"
         self.clock = DeviceClock() if self.on_gpu else HostClock()
+        self.wishes = StopWishes(self.on_gpu)
         self.extra_of = {}  # step: fields of its event
 
     def parts(self, inputs, targets):
@@ -25,7 +27,7 @@ class StepRunner:
             yield inputs[begin:begin + count], targets[begin:begin + count], part + 1 == parts
 
     def run(self, step, epoch, step_of_epoch, totals, wants_stop):
-        """Trains on one batch. Returns whether any rank wanted to stop."""
+        """Trains on one batch. Returns whether any rank wanted to stop, as far as that is known by now."""
         worker, clock = self.worker, self.clock
         rate = worker.schedule.learning_rate(step)
         for group in worker.optimizer.param_groups:
@@ -43,8 +45,8 @@ class StepRunner:
         worker.optimizer.step()
         worker.optimizer.zero_grad(set_to_none=True)
         clock.lap("optimizer")
-        self.finish(step, epoch, batch, metric, summing, began)
-        return wants_stop is not None and bool(metric[1] > 0)
+        metric = self.finish(step, epoch, batch, metric, summing, began)
+        return wants_stop is not None and self.wishes.heard(metric[1])
 
     @staticmethod
     def metric(loss, wants_stop):
@@ -81,6 +83,7 @@ class StepRunner:
             self.clock.move("backward", "exposed_comm", watch.exposed_after(self.clock.last))
 
     def finish(self, step, epoch, batch, metric, summing, began):
+        """Returns what was added up over ranks, where the host will find it."""
         worker = self.worker
         if summing is not None:
             summing.wait()
@@ -94,6 +97,7 @@ class StepRunner:
             metric = host.copy_(metric, non_blocking=True)
         self.extra_of[step] = {"epoch": epoch, "samples": batch.count, "loss": metric, **self.communication(began)}
         self.clock.end_step(step)
+        return metric
 
     def communication(self, began):
         watch = self.worker.strategy.watch

@@ -25,9 +25,10 @@ def utc_now():
 
 
 class Training:
-    def __init__(self, worker, events, process_began):
+    def __init__(self, worker, events, joined):
+        """`joined`: when the ranks had met, on this rank's monotonic clock."""
         self.worker, self.spec, self.events = worker, worker.spec, events
-        self.process_began = process_began
+        self.joined = joined
         self.runner = StepRunner(worker)
         self.feed = worker.train_feed
         self.last_step = total_steps(self.spec, self.feed.steps_per_epoch)
@@ -46,8 +47,8 @@ class Training:
         if self.spec.export_weights is not None and self.worker.rank == 0:
             weights_file.write_safetensors(self.spec.export_weights, self.worker.strategy.model.state_dict())
         self.events.write("finished", target=self.target, wall_seconds={
-            "load": self.began - self.process_began, "train": train_seconds, "validate": self.validate_seconds,
-            "total": time.monotonic() - self.process_began})
+            "load": self.began - self.joined, "train": train_seconds, "validate": self.validate_seconds,
+            "total": time.monotonic() - self.joined})
 
     def tell_start(self):
         worker, spec = self.worker, self.spec
@@ -70,6 +71,7 @@ class Training:
             if stop:
                 break
         self.tell_steps(wait=True)
+        stop = stop or self.runner.wishes.last_heard()
         if step_of_epoch + 1 < self.feed.steps_per_epoch:
             return True  # an epoch that was cut short has no figures
         figures = {"train_samples": totals.samples, "train_loss": totals.mean("loss"), "train_accuracy": totals.mean("right")}
@@ -134,7 +136,8 @@ class Training:
         if f"{part}_samples" not in figures:
             return False
         mean = self.mean_over_ranks(figures[figure] or 0.0, figures[f"{part}_samples"])
-        if mean < value if more_is_better else mean >= value:
+        # Written so that what is not a number reaches nothing.
+        if not (mean >= value if more_is_better else mean < value):
             return False
         self.target.update(epochs=float(epochs), seconds=self.train_seconds())
         return True
