@@ -79,8 +79,9 @@ class CountingAllocator final : public c10::Allocator {
   }
 
   [[noreturn]] static void refuse_for_the_machine(const MemoryAccount& account, std::uint64_t bytes) {
+    constexpr std::uint64_t kNoCap = 0;  // what the machine would have given nobody knows
     const std::uint64_t in_use = account.in_use();
-    throw OutOfMemory(in_use + bytes, in_use,
+    throw OutOfMemory(in_use + bytes, kNoCap,
                       fmt::format("out of memory: the machine has no {} for a tensor; {} are in use "
                                   "by this worker. Use a smaller batch "
                                   "per worker (--batch-size) or fewer workers on this machine.",

@@ -126,6 +126,7 @@ TEST_F(OutOfMemoryTest, WhatTheMachineDoesNotHaveIsOutOfMemoryWithoutACap) {
   constexpr std::int64_t kMoreThanThereAreAddresses = std::int64_t{1} << 46;
   const OutOfMemory error = out_of_memory_in([] { at::empty({kMoreThanThereAreAddresses}); });
   EXPECT_THAT(error.what(), HasSubstr("the machine"));
+  EXPECT_EQ(error.cap_bytes(), 0u);
 }
 
 }  // namespace
