@@ -57,8 +57,8 @@ struct IntervalGoal {
 };
 
 // An axis that is climbed value by value while it pays: a cell runs once the value before it has run, and
-// is left out once the figure has gained less than `least_gain` or memory has ended. Values up to and with
-// `always` run in any case.
+// is left out once the figure has become better by less than `least_gain` or memory has ended. Values up to
+// and with `always` run in any case.
 struct Ladder {
   std::string axis;
   std::string figure = "samples_per_second";

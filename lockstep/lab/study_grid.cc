@@ -53,6 +53,23 @@ void require_distinct_values(const Axis& axis) {
         fmt::format("{}axis {} has the value '{}' twice.", axis.place, axis.name, *twice));
 }
 
+std::vector<std::string> figures_that_can_gain() {
+  std::vector<std::string> names;
+  for (const RunFigure& figure : run_figures())
+    if (figure.better != Better::neither) names.emplace_back(figure.name);
+  return names;
+}
+
+// A ladder is climbed while it pays: of its figure, more or less must be better.
+std::string read_ladder_figure(const YamlValue& value) {
+  std::string name = value.one_of("figure", run_figure_names());
+  if (find_run_figure(name)->better != Better::neither) return name;
+  const std::vector<std::string> can_gain = figures_that_can_gain();
+  value.refuse(fmt::format(
+      "a ladder cannot be climbed by '{}': neither more nor less of it is better.{} It can by: {}.", name,
+      base::suggestion(name, can_gain), base::join(can_gain, ", ")));
+}
+
 }  // namespace
 
 const Axis* find_axis(const std::vector<Axis>& axes, const std::string& name) {
@@ -119,7 +136,7 @@ Ladder read_ladder(const YamlValue& map, const std::vector<Axis>& axes) {
   ladder.axis = map.at("axis", "ladder").one_of("axis", axis_names(axes));
   const Axis& axis = *find_axis(axes, ladder.axis);
   ladder.always = axis.values.front().label;
-  if (const auto figure = map.find("figure")) ladder.figure = figure->one_of("figure", run_figure_names());
+  if (const auto figure = map.find("figure")) ladder.figure = read_ladder_figure(*figure);
   if (const auto gain = map.find("least_gain")) ladder.least_gain = gain->share();
   if (const auto always = map.find("always"))
     ladder.always = always->one_of("value of axis " + axis.name, labels_of(axis));

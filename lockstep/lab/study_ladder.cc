@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "lockstep/base/statistics.h"
+#include "lockstep/lab/run_figures.h"
 #include "lockstep/lab/study_state.h"
 
 namespace lockstep::lab {
@@ -45,11 +46,14 @@ double StudyState::ladder_mean(std::size_t cell) const {
   return figures.empty() ? 0 : base::mean(figures);
 }
 
-// By how much a rung was better than the one below it; nothing while that cannot be told.
+// By how much a rung was better than the one below it, whichever way the figure gets better; nothing while
+// that cannot be told.
 std::optional<double> StudyState::gain_of(std::size_t cell) const {
   const std::optional<std::size_t> below = rung_below(cell);
   if (!below || ladder_mean(*below) <= 0 || ladder_mean(cell) <= 0) return std::nullopt;
-  return ladder_mean(cell) / ladder_mean(*below) - 1;
+  const double growth = ladder_mean(cell) / ladder_mean(*below);
+  const bool less_is_better = find_run_figure(plan_.study.ladder->figure)->better == Better::lower;
+  return (less_is_better ? 1 / growth : growth) - 1;
 }
 
 CellEnd StudyState::ladder_end(std::size_t cell) const {

@@ -131,6 +131,18 @@ TEST(StudyParse, a_typo_is_refused_with_its_line_and_what_was_meant) {
               AllOf(StartsWith("try.yaml:13:24: "), HasSubstr("Did you mean 'linear'?")));
 }
 
+TEST(StudyParse, a_ladder_of_a_figure_that_cannot_gain_is_refused_with_its_line_and_those_that_can) {
+  const auto ladder = [](const std::string& figure) {
+    return complaint(with("warmup: 3", "ladder: {axis: workers, figure: " + figure + "}"));
+  };
+  EXPECT_THAT(ladder("wire_byte"),
+              AllOf(StartsWith("try.yaml:16:33: "), HasSubstr("Did you mean 'wire_bytes'?")));
+  EXPECT_THAT(ladder("payload_bytes"),
+              AllOf(StartsWith("try.yaml:16:33: "), HasSubstr("neither more nor less of it is better"),
+                    HasSubstr("It can by: step_seconds, samples_per_second")));
+  EXPECT_EQ(ladder("step_seconds"), "no complaint");
+}
+
 TEST(StudyParse, an_unknown_model_is_refused_with_its_line_and_a_suggestion) {
   EXPECT_THAT(complaint(with("lenet5", "lenet6")),
               AllOf(StartsWith("try.yaml:5:10: "), HasSubstr("'lenet5'")));

@@ -107,6 +107,18 @@ TEST(StudyState, a_ladder_is_climbed_while_it_pays) {
   EXPECT_THAT(state.end_of(3).text, HasSubstr("batch_size 128 gained 0.7 %"));
 }
 
+TEST(StudyState, of_a_ladders_figure_less_is_a_gain_where_less_is_better) {
+  const StudyPlan plan = plan_of("ladder: {axis: batch_size, figure: step_seconds, least_gain: 5%}",
+                                 "batch_size: [8, 32, 128, 512]");
+  StudyState state(plan);
+  state.add(0, 1, record_of("finished", 1.0));
+  state.add(1, 1, record_of("finished", 0.8));
+  EXPECT_EQ(state.next(std::nullopt)->cell, 2u);
+  state.add(2, 1, record_of("finished", 1.0));
+  EXPECT_FALSE(state.next(std::nullopt));
+  EXPECT_THAT(state.end_of(3).text, HasSubstr("batch_size 128 lost 20.0 % in step_seconds"));
+}
+
 TEST(StudyState, a_ladder_ends_where_memory_does) {
   const StudyPlan plan = plan_of("ladder: {axis: batch_size}", "batch_size: [8, 32, 128]");
   StudyState state(plan);
