@@ -43,6 +43,19 @@ void apply(record::RunSpec& spec, const std::vector<FieldSetting>& settings) {
   for (const FieldSetting& setting : settings) set_from(spec, setting);
 }
 
+bool set_by_hand(const Study& study, const std::string& field) {
+  return std::any_of(study.choice.sets.begin(), study.choice.sets.end(),
+                     [&](const FieldSetting& setting) { return setting.field == field; });
+}
+
+// A stand-in is made for small machines: it does not overrule whoever runs the study.
+void stand_in(const Study& study, record::RunSpec& spec) {
+  const auto found = study.model_stand_ins.find(spec.model);
+  if (found == study.model_stand_ins.end()) return;
+  for (const FieldSetting& setting : found->second)
+    if (!set_by_hand(study, setting.field)) set_from(spec, setting);
+}
+
 Cell make_cell(const Study& study, const Choice& choice) {
   Cell cell;
   cell.point = point_of(study, choice);
@@ -50,8 +63,7 @@ Cell make_cell(const Study& study, const Choice& choice) {
   cell.vary_seed = study.vary_seed;
   record::RunSpec spec = study.base;
   for (const AxisValue* value : choice) apply(spec, value->sets);
-  if (const auto found = study.model_stand_ins.find(spec.model); found != study.model_stand_ins.end())
-    apply(spec, found->second);
+  stand_in(study, spec);
   set_spec(cell, std::move(spec));
   return cell;
 }

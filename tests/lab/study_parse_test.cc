@@ -88,6 +88,17 @@ TEST(StudyParse, the_quick_variant_is_a_study_of_its_own_that_says_what_it_cut) 
   EXPECT_THAT(names(quick), SizeIs(3));
 }
 
+TEST(StudyParse, a_stand_in_does_not_overrule_what_is_set_by_hand) {
+  const std::string text =
+      with("  repeats: 1\n",
+           "  repeats: 1\n  stand_ins: {model: {lenet5: {device_memory: 64MiB, batch_size: 4}}}\n");
+  const Study plain = parse_study(text, "try.yaml", {true, {}});
+  EXPECT_EQ(cells_of(plain).front().spec.device_memory->count, 64u << 20);
+  const Study set = parse_study(text, "try.yaml", {true, {{"device_memory", "1GiB", kSetPlace}}});
+  EXPECT_EQ(cells_of(set).front().spec.device_memory->count, 1u << 30);
+  EXPECT_EQ(cells_of(set).front().spec.batch_size, 4);
+}
+
 TEST(StudyParse, set_changes_a_field_of_the_base_the_values_of_an_axis_or_the_repeats) {
   const Study study = parse_study(
       kGood, "try.yaml",
