@@ -1,6 +1,6 @@
 #include "lockstep/record/record_worlds.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -178,7 +178,7 @@ std::vector<std::string> warning_texts(std::span<const Event> events, int world)
   for (std::string& text : order) {
     const auto& ranks = said_by[text];
     const bool all = static_cast<int>(ranks.size()) == world;
-    if (!all) text = fmt::format("rank {}: {}", *ranks.begin(), text);
+    if (!all) text = fmt::format("rank{} {}: {}", ranks.size() > 1 ? "s" : "", fmt::join(ranks, ", "), text);
   }
   return order;
 }

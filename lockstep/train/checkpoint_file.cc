@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <span>
 
+#include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/units.h"
 
@@ -23,14 +24,6 @@ std::string free_text(const fs::path& file) {
   std::error_code unknown;
   const fs::space_info space = fs::space(file.parent_path(), unknown);
   return unknown ? "" : fmt::format(", {} are free", base::format_bytes(space.available));
-}
-
-void synchronise_directory(const fs::path& directory) {
-  const base::UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd || ::fsync(fd.get()) != 0) {
-    throw base::StoreError(fmt::format("the directory '{}' could not be synchronised to disk: {}",
-                                       directory.string(), base::errno_text()));
-  }
 }
 
 }  // namespace
@@ -63,7 +56,9 @@ void DurableFile::publish(const fs::path& name) {
   if (::fsync(fd_.get()) != 0) fail("synchronised to disk", errno);
   if (::rename(temporary_.c_str(), name.c_str()) != 0) fail("renamed", errno);
   published_ = true;
-  synchronise_directory(name.parent_path());
+  if (const std::error_code error = base::synchronise_directory(name.parent_path()))
+    throw base::StoreError(fmt::format("the directory '{}' could not be synchronised to disk: {}",
+                                       name.parent_path().string(), error.message()));
 }
 
 void DurableFile::fail(const std::string& doing, int error_number) const {
@@ -78,16 +73,9 @@ void DurableFile::fail(const std::string& doing, int error_number) const {
 }
 
 void make_durable_directory(const fs::path& directory) {
-  if (fs::is_directory(directory)) return;
-  const fs::path parent = fs::absolute(directory).parent_path();
-  make_durable_directory(parent);
-  std::error_code error;
-  fs::create_directory(directory, error);
-  if (error) {
+  if (const std::error_code error = base::make_durable_directory(directory))
     throw base::StoreError(
         fmt::format("the directory '{}' could not be created: {}", directory.string(), error.message()));
-  }
-  synchronise_directory(parent);
 }
 
 }  // namespace lockstep::train

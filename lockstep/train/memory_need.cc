@@ -238,8 +238,8 @@ MemoryNeed estimated_need(const record::RunSpec& spec) {
 }
 
 measure::OutOfMemory with_cures(const measure::OutOfMemory& refusal, const record::RunSpec& spec) {
-  if (refusal.cap_bytes() == 0) {  // a GPU's own error, which knows no cap
-    if (!spec.device_memory) return refusal;
+  if (refusal.cap_bytes() == 0) {  // a GPU's own error, which knows no cap; or the host's, which has none
+    if (!spec.device_memory || spec.device != "cuda") return refusal;
     const std::uint64_t cap = spec.device_memory->count;
     return with_cures({cap, cap, refusal.what()}, spec);
   }

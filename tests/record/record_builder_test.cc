@@ -261,6 +261,12 @@ TEST_F(RecordBuilder, says_a_warning_once_and_whose_it_is) {
   EXPECT_THAT(build().warnings, ElementsAre("random weights are frozen", "rank 1: slow disk"));
 }
 
+TEST_F(RecordBuilder, names_all_ranks_of_a_warning_that_some_gave) {
+  context.spec.workers = 3;
+  for (const int rank : {0, 2}) add(rank, WarningEvent{"slow disk"});
+  EXPECT_THAT(build().warnings, ElementsAre("ranks 0, 2: slow disk"));
+}
+
 TEST_F(RecordBuilder, thins_many_step_times_and_says_so) {
   for (int i = 4; i < 2504; ++i) add(0, step(0, i));
   const RunRecord record = build();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lockstep/base/error.h"
 #include "lockstep/cli/train/gpu_count.h"
 #include "lockstep/comm/registry.h"
@@ -55,7 +57,8 @@ GpuCount usable_gpus(const RunSpec& spec, const comm::Registry& registry) {
 void require_wanted_gpus(const RunSpec& spec, int hosts, const GpuCount& gpus) {
   if (spec.device != "auto" || gpus.count > 0) return;
   const std::vector<record::Problem> problems = record::problems_of(record::resolve(spec, {hosts, 0}));
-  if (problems.empty() || !record::problems_of(spec, {hosts, static_cast<int>(spec.workers)}).empty()) return;
+  const int enough = std::max(2, static_cast<int>(spec.workers));  // DataParallel of PyTorch wants two
+  if (problems.empty() || !record::problems_of(spec, {hosts, enough}).empty()) return;
   throw base::DeviceError(fmt::format(
       "{} {} cannot be used here: it needs GPUs, and {}. Next step: lockstep doctor, or leave it out.",
       problems.front().field, problems.front().value, gpus.why_none));

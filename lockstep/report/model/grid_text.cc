@@ -100,7 +100,7 @@ bool is_oversubscribed(const record::RunRecord& record) {
   const int cores = record.machine.is_object() ? record.machine.value("cores", 0) : 0;
   // Who did not ask has a share of the cores, and at least one.
   const int threads = std::max(1, record::threads_per_worker(record).value_or(1));
-  return cores > 0 && record.workers * threads > cores;
+  return cores > 0 && record::workers_on_host(record) * threads > cores;
 }
 
 }  // namespace lockstep::report

@@ -31,8 +31,9 @@ bool has_spare_cores(const GridCell& cell) {
   const record::RunRecord& run = cell.runs.front();
   const int cores = cores_of(cell);
   if (field_text(run, "device") == "cuda" || cores == 0) return true;
-  const int share = std::max(1, cores / std::max(1, run.workers));
-  return run.workers * record::threads_per_worker(run).value_or(share) < cores;
+  const int workers = record::workers_on_host(run);
+  const int share = std::max(1, cores / std::max(1, workers));
+  return workers * record::threads_per_worker(run).value_or(share) < cores;
 }
 
 Sentences slice_words(const Grid& grid) {
