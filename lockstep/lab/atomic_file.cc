@@ -33,6 +33,14 @@ int write_and_sync(const base::UniqueFd& fd, std::string_view text) {
   return ::fsync(fd.get()) == 0 ? 0 : errno;
 }
 
+fs::path existing_parent(const fs::path& place) {
+  std::error_code unknown;
+  fs::path parent = place.parent_path();
+  while (!parent.empty() && parent != parent.root_path() && !fs::exists(parent, unknown))
+    parent = parent.parent_path();
+  return parent;
+}
+
 }  // namespace
 
 std::string store_next_step(int error_number, const fs::path& place) {
@@ -46,7 +54,7 @@ std::string store_next_step(int error_number, const fs::path& place) {
     case EPERM:
     case EROFS:
       return fmt::format(" Next step: make {} writable, or use another store: --store DIR or LOCKSTEP_STORE.",
-                         place.parent_path().string());
+                         existing_parent(place).string());
     default:
       return " Next step: look at that path, or use another store: --store DIR or LOCKSTEP_STORE.";
   }

@@ -46,12 +46,17 @@ double StudyState::ladder_mean(std::size_t cell) const {
   return figures.empty() ? 0 : base::mean(figures);
 }
 
+// Of the figure, from the rung below. To be asked where there is one with a figure.
+double StudyState::growth_of(std::size_t cell) const {
+  return ladder_mean(cell) / ladder_mean(*rung_below(cell)) - 1;
+}
+
 // By how much a rung was better than the one below it, whichever way the figure gets better; nothing while
 // that cannot be told.
 std::optional<double> StudyState::gain_of(std::size_t cell) const {
   const std::optional<std::size_t> below = rung_below(cell);
   if (!below || ladder_mean(*below) <= 0 || ladder_mean(cell) <= 0) return std::nullopt;
-  const double growth = ladder_mean(cell) / ladder_mean(*below);
+  const double growth = 1 + growth_of(cell);
   const bool less_is_better = find_run_figure(plan_.study.ladder->figure)->better == Better::lower;
   return (less_is_better ? 1 / growth : growth) - 1;
 }
@@ -63,16 +68,15 @@ CellEnd StudyState::ladder_end(std::size_t cell) const {
   if (!below) return {};
   const std::string label = plan_.cells[*below].cell.at(ladder.axis);
   const CellEnd lower = end_of(*below);
-  if (lower.kind == EndKind::out_of_memory || lower.kind == EndKind::ladder_ended ||
-      lower.kind == EndKind::failed)
+  if (lower.kind == EndKind::ladder_ended) return lower;
+  if (lower.kind == EndKind::out_of_memory || lower.kind == EndKind::failed)
     return {EndKind::ladder_ended,
             fmt::format("not climbed: it ended at {} {} ({})", ladder.axis, label, lower.text)};
   const double gain = gain_of(*below).value_or(ladder.least_gain);
   if (value_index(cell) <= index_of_value(ladder.always) || gain >= ladder.least_gain) return {};
   return {EndKind::ladder_ended,
-          fmt::format("not climbed: {} {} {} {:.1f} % in {}; {:.0f} % more are asked for", ladder.axis, label,
-                      gain < 0 ? "lost" : "gained", std::abs(100 * gain), ladder.figure,
-                      100 * ladder.least_gain)};
+          fmt::format("not climbed: {} {} changed {} by {:+.1f} %; it is to be {:.0f} % better", ladder.axis,
+                      label, ladder.figure, 100 * growth_of(*below), 100 * ladder.least_gain)};
 }
 
 // A rung above the ones that always run waits for the one below it.

@@ -70,6 +70,7 @@ class StudyState {
   double estimate(std::size_t cell) const;
   double seconds_spent(std::size_t cell) const;
   double ladder_mean(std::size_t cell) const;  // 0: nothing is known
+  double growth_of(std::size_t cell) const;
   std::optional<double> gain_of(std::size_t cell) const;
 
   const StudyPlan& plan_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include "lockstep/base/error.h"
@@ -31,7 +33,8 @@ double YamlValue::number() const {
 
 int YamlValue::whole_number(int least) const {
   const double value = number();
-  if (value != static_cast<int>(value)) refuse(fmt::format("'{}' is not a whole number.", text()));
+  if (value != std::floor(value)) refuse(fmt::format("'{}' is not a whole number.", text()));
+  if (value > std::numeric_limits<int>::max()) refuse(fmt::format("{} is too large.", text()));
   if (value < least) refuse(fmt::format("{} is too small: at least {} is needed.", text(), least));
   return static_cast<int>(value);
 }

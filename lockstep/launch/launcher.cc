@@ -51,7 +51,6 @@ Variables slice_variables(const SliceService& service, const device::Slice& slic
 }  // namespace
 
 void LaunchOptions::validate() const {
-  constexpr int kMostWorkers = 4096;
   if (workers < 1 || workers > kMostWorkers)
     throw base::UsageError(
         fmt::format("{} workers cannot be started: ask for 1 to {}", workers, kMostWorkers));

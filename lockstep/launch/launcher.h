@@ -13,6 +13,8 @@
 
 namespace lockstep::launch {
 
+inline constexpr int kMostWorkers = 4096;  // that one launcher starts
+
 struct LaunchOptions {
   int workers = 1;
   std::vector<std::string> command;                // what every rank runs: the program and its arguments

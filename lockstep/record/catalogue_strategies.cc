@@ -65,8 +65,8 @@ constexpr std::array<StrategyEntry, 7> kStrategies = {{
      "fetched meanwhile; its gradient is reduce-scattered to the shards.",
      "per step, and for each accumulated part: parameter W + P (all-gather), gradient P (reduce-scatter); "
      "metric 4, buffer B; once: "
-     "parameter W, buffer B, control 16; at the end: parameter W (all-gather), buffer B; control 8 N for "
-     "each check",
+     "parameter W, buffer B, control 16; for each validation and checkpoint, else at the end: parameter W "
+     "(all-gather), buffer B; control 8 N for each check",
      "P / N parameters + P / N gradients + K P / N optimiser state + two gathered layers + two layers' "
      "gradients + B + A"},
 }};

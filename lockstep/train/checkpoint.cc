@@ -126,8 +126,9 @@ FoundCheckpoint find_checkpoint(const fs::path& where) {
                     "checkpoints (step-...)",
                     where.string()));
   }
-  throw base::DataError(fmt::format("there is no whole checkpoint in '{}': {}", where.string(),
-                                    base::join(found.refused, "; ")));
+  throw base::DataError(
+      fmt::format("there is no whole checkpoint in '{}': {}. Train anew, or resume from another run.",
+                  where.string(), base::join(found.refused, "; ")));
 }
 
 CheckpointPart read_part(const fs::path& checkpoint, int rank) {

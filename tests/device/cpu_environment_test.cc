@@ -53,6 +53,13 @@ TEST(CpuEnvironment, threads_that_share_cores_wait_without_spinning) {
   EXPECT_FALSE(cpu_environment({}).contains("OMP_WAIT_POLICY"));
 }
 
+TEST(CpuEnvironment, threads_with_cores_of_their_own_spin_for_a_moment_only) {
+  EXPECT_EQ(cpu_environment({.threads = 2}).at("GOMP_SPINCOUNT"), "5000");
+  EXPECT_FALSE(cpu_environment({.threads = 1}).contains("GOMP_SPINCOUNT"));
+  EXPECT_FALSE(cpu_environment({.threads = 2, .oversubscribed = true}).contains("GOMP_SPINCOUNT"));
+  EXPECT_FALSE(cpu_environment({.threads = 2, .user_set = {"GOMP_SPINCOUNT"}}).contains("GOMP_SPINCOUNT"));
+}
+
 TEST(CpuEnvironment, threads_are_not_bound_one_by_one) {
   EXPECT_EQ(cpu_environment({}).at("OMP_PROC_BIND"), "false");
 }

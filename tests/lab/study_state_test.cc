@@ -104,7 +104,8 @@ TEST(StudyState, a_ladder_is_climbed_while_it_pays) {
   EXPECT_EQ(state.next(std::nullopt)->cell, 2u);
   state.add(2, 1, record_of("finished", 1, 151));
   EXPECT_FALSE(state.next(std::nullopt));
-  EXPECT_THAT(state.end_of(3).text, HasSubstr("batch_size 128 gained 0.7 %"));
+  EXPECT_THAT(state.end_of(3).text,
+              HasSubstr("batch_size 128 changed samples_per_second by +0.7 %; it is to be 5 % better"));
 }
 
 TEST(StudyState, of_a_ladders_figure_less_is_a_gain_where_less_is_better) {
@@ -116,7 +117,8 @@ TEST(StudyState, of_a_ladders_figure_less_is_a_gain_where_less_is_better) {
   EXPECT_EQ(state.next(std::nullopt)->cell, 2u);
   state.add(2, 1, record_of("finished", 1.0));
   EXPECT_FALSE(state.next(std::nullopt));
-  EXPECT_THAT(state.end_of(3).text, HasSubstr("batch_size 128 lost 20.0 % in step_seconds"));
+  EXPECT_THAT(state.end_of(3).text,
+              HasSubstr("batch_size 128 changed step_seconds by +25.0 %; it is to be 5 % better"));
 }
 
 TEST(StudyState, a_ladder_ends_where_memory_does) {

@@ -13,6 +13,7 @@
 namespace lockstep::report {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -180,6 +181,12 @@ TEST(Words, WhatFittedIsToldWithItsPeakAndWhatFailedWithItsNeed) {
   EXPECT_THAT(text_of_finding(report, "fitted"), HasSubstr("138 MiB a worker of 256 MiB"));
   EXPECT_THAT(text_of_finding(report, "try-memory"), HasSubstr("recompute"));
   EXPECT_THAT(text_of_finding(report, "try-memory"), Not(HasSubstr("more workers")));
+}
+
+TEST(Words, WhatRanOutOfMemoryTooIsNoAdvice) {
+  record::RunRecord recomputed = out_of_memory_run({.recompute = true});
+  const Report report = report_of({out_of_memory_run({}), recomputed});
+  EXPECT_THAT(text_of_finding(report, "try-memory"), AllOf(HasSubstr("zero1"), Not(HasSubstr("recompute"))));
 }
 
 TEST(Words, BytesAreHeldAgainstThePublishedOnesToTheByte) {

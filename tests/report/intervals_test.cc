@@ -36,6 +36,7 @@ TEST(Intervals, AQuotientWhoseDivisorReachesNothingHasNoUpperEnd) {
 TEST(Intervals, WideOnesHaveTwoDigitsAndNarrowOnesFour) {
   EXPECT_EQ(display({4000, base::Interval{0, 51006}, 2}, {}, false), "4,000 [0, 51,000]");
   EXPECT_EQ(display({4000, base::Interval{3987, 4012}, 2}, {}, false), "4,000 [3,987, 4,012]");
+  EXPECT_EQ(display({2.083, base::Interval{2.068, 6.1}, 2}, {}, false), "2.083 [2.068, 6.1]");
 }
 
 TEST(Intervals, TheSpeedupKeepsItsOwnInTableAndChart) {

@@ -280,6 +280,10 @@ TEST(Tables, OursAreMarkedAsCutInAQuickVariant) {
   EXPECT_THAT(table->note, HasSubstr("alpha (Test CPU, 64 cores)"));
   study.cut = "nothing that is counted";
   EXPECT_EQ(make_table("published", {grid, &study})->columns[3].heading, "ours: epoch");
+  study.choice.sets = {{"data_dir", "elsewhere", "--set"}};
+  EXPECT_EQ(make_table("published", {grid, &study})->columns[3].heading, "ours: epoch");
+  study.choice.sets.push_back({"train_samples", "640", "--set"});
+  EXPECT_EQ(make_table("published", {grid, &study})->columns[3].heading, "ours, cut: epoch");
 }
 
 TEST(Tables, WhatACellThatRanOutNeededIsShown) {

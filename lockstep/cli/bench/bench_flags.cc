@@ -193,7 +193,8 @@ std::vector<Flag> size_flags(BenchOptions& options) {
        .set = zero_or_one(options.check)},
       {.names = "--min-busbw",
        .value = "RATE",
-       .help = "bus bandwidth demanded at the largest payload (2G: 2 GiB/s), else exit 5",
+       .help =
+           "bus bandwidth demanded at the largest payload (2G: 2 GiB/s; a bare number: bytes/s), else exit 5",
        .set = bytes_per_second(options.min_busbw)},
   };
 }

@@ -213,8 +213,11 @@ std::vector<std::string> undecided(const std::vector<ComparedCell>& cells, doubl
 void require_compared(const std::vector<ComparedCell>& cells, const std::vector<std::string>& sides) {
   if (std::any_of(cells.begin(), cells.end(), [](const ComparedCell& cell) { return !cell.figures.empty(); }))
     return;
-  throw base::ConfigError(fmt::format(
-      "nothing was compared: {} and {} have no cell with such a figure in common.", sides[0], sides[1]));
+  throw base::ConfigError(
+      fmt::format("nothing was compared: {} and {} have no cell in common in which both have one of the "
+                  "figures. Next step: "
+                  "look at both with lockstep report.",
+                  sides[0], sides[1]));
 }
 
 void judge(const std::vector<ComparedCell>& cells, double threshold) {
@@ -264,7 +267,8 @@ std::vector<Flag> CompareCommand::flags() {
 }
 
 int CompareCommand::run(const Invocation& invocation) {
-  if (sides_.size() != 2) throw base::UsageError("compare what with what? lockstep compare A B.");
+  if (sides_.size() != 2)
+    throw base::UsageError("compare takes two sides, runs, studies or files: lockstep compare A B.");
   std::vector<std::string> wanted = figures_.empty() ? usual_figures() : figures_;
   if (wanted == std::vector<std::string>{"all"}) wanted = lab::run_figure_names();
   for (const std::string& figure : wanted) require_known("figure", figure, lab::run_figure_names());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
 #include "lockstep/cli/text_table.h"
 #include "lockstep/cli/train/limit_reached.h"
@@ -44,9 +45,9 @@ std::string shared_cores(const RunRecord& record) {
   const std::string count = cores == record.machine.end() ? "" : cores->dump() + ", ";
   const std::string each =
       record.spec.contains("threads") ? fmt::format(" of {} threads", field(record, "threads")) : "";
-  return named("cores", fmt::format("{}shared by {} workers{}: they take turns, so the times are not those "
+  return named("cores", fmt::format("{}shared by {}{}: they take turns, so the times are not those "
                                     "of workers with cores of their own",
-                                    count, record::workers_on_host(record), each));
+                                    count, base::counted(record::workers_on_host(record), "worker"), each));
 }
 
 // Engine torch's version has its name in it already: "torch 1.13.1".

@@ -7,6 +7,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/cli/train/gpu_count.h"
 #include "lockstep/comm/registry.h"
+#include "lockstep/launch/launcher.h"
 #include "lockstep/record/catalogue_data.h"
 #include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/catalogue_models.h"
@@ -96,8 +97,20 @@ RunSpec resolved(RunSpec spec, const record::Surroundings& surroundings) {
   return spec;
 }
 
+// Another launcher may have started more.
+void require_startable(const RunSpec& spec) {
+  if (spec.workers <= launch::kMostWorkers) return;
+  throw base::UsageError(
+      fmt::format("{} workers cannot be started by one launcher: ask for 1 to {}, or start the ranks with "
+                  "mpirun or srun.",
+                  spec.workers, launch::kMostWorkers));
+}
+
 TrainPlan plan_training(RunSpec spec, const std::optional<comm::Identity>& identity) {
-  if (identity) take_world(spec, *identity);
+  if (identity)
+    take_world(spec, *identity);
+  else
+    require_startable(spec);
   const comm::Registry registry(comm::default_plugin_directory());
   const GpuCount gpus = usable_gpus(spec, registry);
   const record::Surroundings surroundings{hosts_of(identity), gpus.count};

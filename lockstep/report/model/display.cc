@@ -90,7 +90,10 @@ std::string display(const Number& number, const DisplayUnit& unit, bool exact) {
   const bool coarse = !exact && interval.high - interval.low >= std::abs(number.value) / 2;
   const auto end = [&](double value) {
     if (std::isinf(value)) return std::string("unbounded");
-    return text(coarse ? unit.divisor * two_digits(value / unit.divisor) : value);
+    const double rounded = unit.divisor * two_digits(value / unit.divisor);
+    // Rounding must not move an end past the number that it bounds.
+    const bool passes = (value <= number.value) != (rounded <= number.value);
+    return text(coarse && !passes ? rounded : value);
   };
   return fmt::format("{} [{}, {}]", text(number.value), end(interval.low), end(interval.high));
 }

@@ -58,11 +58,13 @@ std::optional<double> published_at(const lab::Published& column, const std::vect
 
 // Why ours are not what the study asks for; empty where they are.
 std::string cut_of(const lab::Study& study) {
+  std::vector<std::string> reasons, fields;
   // A quick variant may leave out nothing that is published.
-  if (!study.cut.empty()) return study.cut.starts_with("nothing") ? "" : study.cut;
-  std::vector<std::string> fields;
-  for (const lab::FieldSetting& set : study.choice.sets) fields.push_back(set.field + "=" + set.text);
-  return fields.empty() ? "" : "changed by --set: " + base::join(fields, ", ");
+  if (!study.cut.empty() && !study.cut.starts_with("nothing")) reasons.push_back(study.cut);
+  for (const lab::FieldSetting& set : study.choice.sets)
+    if (set.field != "data_dir") fields.push_back(set.field + "=" + set.text);
+  if (!fields.empty()) reasons.push_back("changed by --set: " + base::join(fields, ", "));
+  return base::join(reasons, "; ");
 }
 
 std::string published_note(const Subject& subject) {

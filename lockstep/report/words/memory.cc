@@ -64,9 +64,14 @@ std::vector<const GridCell*> fitted_cells(const Grid& grid, const GridCell& fail
   return cells;
 }
 
-// Cures that no cell which fitted has tried.
-std::vector<std::string> untried(const std::vector<const GridCell*>& fitted, const GridCell& failed) {
-  const auto tried = [&](const auto& has) { return std::any_of(fitted.begin(), fitted.end(), has); };
+// Cures that no cell which fitted has tried; nor, where a cure is either taken or not, one that did not fit.
+std::vector<std::string> untried(const std::vector<const GridCell*>& fitted,
+                                 const std::vector<const GridCell*>& ended) {
+  const GridCell& failed = *ended.front();
+  const auto fitted_with = [&](const auto& has) { return std::any_of(fitted.begin(), fitted.end(), has); };
+  const auto tried = [&](const auto& has) {
+    return fitted_with(has) || std::any_of(ended.begin(), ended.end(), has);
+  };
   const auto text = [](const GridCell* cell, const char* field) {
     return field_text(cell->runs.front(), field);
   };
@@ -77,11 +82,11 @@ std::vector<std::string> untried(const std::vector<const GridCell*>& fitted, con
     cures.emplace_back("recompute");
   if (!tried([&](const auto* cell) { return std::atoi(text(cell, "accumulate").c_str()) > 1; }))
     cures.emplace_back("accumulate");
-  if (!tried([&](const auto* cell) {
+  if (!fitted_with([&](const auto* cell) {
         return cell->workers == failed.workers && cell->batch.global < failed.batch.global;
       }))
     cures.emplace_back("a smaller batch per worker");
-  if (!tried([&](const auto* cell) { return cell->workers > failed.workers; }))
+  if (!fitted_with([&](const auto* cell) { return cell->workers > failed.workers; }))
     cures.emplace_back("more workers");
   return cures;
 }
@@ -102,7 +107,7 @@ void add_out_of_memory(Sentences& sentences, const Grid& grid) {
   else
     sentences.push_back({"fitted", fmt::format("These fitted: {}.", few_of(fitted, peak_text)),
                          fitted_rests.empty() ? rests : fitted_rests});
-  const std::vector<std::string> cures = untried(fitted, *ended.front());
+  const std::vector<std::string> cures = untried(fitted, ended);
   if (!cures.empty())
     sentences.push_back(
         {"try-memory",
