@@ -73,7 +73,8 @@ std::vector<std::string> untried(const std::vector<const GridCell*>& fitted,
     return fitted_with(has) || std::any_of(ended.begin(), ended.end(), has);
   };
   const auto text = [](const GridCell* cell, const char* field) {
-    return field_text(cell->runs.front(), field);
+    const record::RunRecord* run = cell->any();
+    return run == nullptr ? std::string() : field_text(*run, field);
   };
   std::vector<std::string> cures;
   if (!tried([&](const auto* cell) { return text(cell, "strategy").starts_with("zero"); }))
