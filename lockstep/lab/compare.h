@@ -26,7 +26,7 @@ struct ComparedFigure {
   std::optional<bool> differs() const;
   // Worse by more than this share, and by more than the noise.
   bool misses(double threshold) const;
-  // Worse by more than this share, but by one run on each side, so that nobody knows the noise.
+  // Worse by more than this share, but nobody knows the noise: a side has one run, or a figure is not finite.
   bool undecided(double threshold) const;
 };
 

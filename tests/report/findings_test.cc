@@ -56,13 +56,6 @@ std::string words_under(const Report& report, std::size_t paragraph) {
   return text;
 }
 
-const Sentence* sentence_of(const Report& report, const std::string& finding) {
-  for (const Paragraph& paragraph : report.words)
-    for (const Sentence& sentence : paragraph.sentences)
-      if (sentence.finding == finding) return &sentence;
-  return nullptr;
-}
-
 TEST(Words, TheWholeJobNamesThePartThatGrewAndClaimsNoLaunchThatNobodyMeasured) {
   const Report report = report_of({with_wall(made_run({}), std::nullopt, 0.65, 2.4, 0.1, 3.6),
                                    with_wall(made_run({.workers = 8}), std::nullopt, 5.2, 2.4, 0.1, 10.0)});

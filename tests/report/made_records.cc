@@ -304,6 +304,13 @@ MadeRun waiting_ranks() {
   return four;
 }
 
+const Sentence* sentence_of(const Report& report, const std::string& finding) {
+  for (const Paragraph& paragraph : report.words)
+    for (const Sentence& sentence : paragraph.sentences)
+      if (sentence.finding == finding) return &sentence;
+  return nullptr;
+}
+
 std::string text_of_finding(const Report& report, const std::string& finding) {
   for (const Paragraph& paragraph : report.words)
     for (const Sentence& sentence : paragraph.sentences)

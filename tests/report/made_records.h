@@ -64,5 +64,7 @@ Report one_against_four(const MadeRun& four, double noise = 0.01);
 MadeRun waiting_ranks();
 // Whether some sentence has the finding; its text, or empty.
 std::string text_of_finding(const Report& report, const std::string& finding);
+// The first sentence of that finding, or null.
+const Sentence* sentence_of(const Report& report, const std::string& finding);
 
 }  // namespace lockstep::report

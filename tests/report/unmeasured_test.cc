@@ -36,13 +36,6 @@ record::RunRecord without_exposed(record::RunRecord run) {
   return run;
 }
 
-const Sentence* sentence_of(const Report& report, const std::string& finding) {
-  for (const Paragraph& paragraph : report.words)
-    for (const Sentence& sentence : paragraph.sentences)
-      if (sentence.finding == finding) return &sentence;
-  return nullptr;
-}
-
 TEST(Unmeasured, WaitingForPeersIsIncludedWhereNobodyKnowsIt) {
   MadeRun four{.workers = 4, .exposed = 0.030, .busy = 0.040};
   const Report known = report_of({made_run({}), made_run(four)});

@@ -215,8 +215,7 @@ void require_compared(const std::vector<ComparedCell>& cells, const std::vector<
     return;
   throw base::ConfigError(
       fmt::format("nothing was compared: {} and {} have no cell in common in which both have one of the "
-                  "figures. Next step: "
-                  "look at both with lockstep report.",
+                  "figures. Next step: look at both with lockstep report.",
                   sides[0], sides[1]));
 }
 

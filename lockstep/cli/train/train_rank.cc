@@ -151,8 +151,7 @@ void require_rank_can_join(const TrainPlan& plan, const comm::Identity& identity
   throw base::ConfigError(fmt::format(
       "engine torch cannot be started as ranks by another launcher, and {} says that there are {} ranks: its "
       "ranks meet in the run's directory, which only our own launcher names to all of them. Next step: start "
-      "it "
-      "once, without a launcher, with --workers {}.",
+      "it once, without a launcher, with --workers {}.",
       identity.source, world, world));
 }
 
