@@ -41,8 +41,13 @@ if(Torch_FOUND AND NOT LOCKSTEP_TORCH STREQUAL "OFF")
   add_library(lockstep_torch INTERFACE)
   add_library(Lockstep::torch ALIAS lockstep_torch)
   # libtorch 2 brings an fmt of its own among its headers. Sources that see it take it whole from there; nothing of fmt's
-  # crosses between them and the rest.
-  target_compile_definitions(lockstep_torch INTERFACE FMT_HEADER_ONLY=1)
+  # crosses between them and the rest. Not where it brings none: compiling fmt anew takes seconds for every such source.
+  get_target_property(lockstep_fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+  foreach(directory IN LISTS TORCH_INCLUDE_DIRS)
+    if(EXISTS "${directory}/fmt/format.h" AND NOT "${directory}" IN_LIST lockstep_fmt_include)
+      target_compile_definitions(lockstep_torch INTERFACE FMT_HEADER_ONLY=1)
+    endif()
+  endforeach()
   target_include_directories(lockstep_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
   # pip's libtorch exports an old std::filesystem of its own, whose remove_all() calls a null pointer; who is named first
   # is used.
