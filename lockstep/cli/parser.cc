@@ -93,6 +93,12 @@ void refuse_extras(const Level& level, const Commands& commands) {
                                      level.command->name(), extras.front(), where_to_look(level)));
 }
 
+// Help is answered whatever else is wrong, but not for a command that there is not.
+void refuse_unknown_command(const Level& program, const Commands& commands) {
+  const std::vector<std::string> extras = program.app->remaining(false);
+  if (!extras.empty() && !extras.front().starts_with('-')) refuse_command(extras.front(), commands);
+}
+
 std::string longest_spelling(const Flag& flag) {
   return spellings(flag).back();
 }
@@ -206,7 +212,10 @@ ParsedLine parse_line(const std::vector<std::string>& arguments, const Commands&
       std::find_if(levels.begin(), levels.end(), [](const Level& level) { return level.app->parsed(); });
   if (chosen != levels.end()) line.command = chosen->command;
   line.common.help = asks_for_help(program) || (chosen != levels.end() && asks_for_help(*chosen));
-  if (line.common.help) return line;
+  if (line.common.help) {
+    if (line.command == nullptr) refuse_unknown_command(program, commands);
+    return line;
+  }
   refuse_extras(program, commands);
   apply_flags(program);
   if (chosen == levels.end()) return line;

@@ -51,25 +51,33 @@ double bus_factor(Collective collective, int ranks) {
   return 0;
 }
 
+namespace {
+
+std::uint64_t divided_up(std::uint64_t bytes, std::uint64_t parts) {
+  return (bytes + parts - 1) / parts;
+}
+
+}  // namespace
+
 std::uint64_t estimated_wire_bytes(Collective collective, std::uint64_t payload_bytes, int ranks,
                                    bool is_root) {
   if (ranks <= 1) return 0;
   const auto n = static_cast<std::uint64_t>(ranks);
-  const std::uint64_t others = payload_bytes * (n - 1) / n;
+  const std::uint64_t others = divided_up(payload_bytes * (n - 1), n);
   switch (collective) {
     case Collective::all_reduce:
-      return 2 * others;
+      return divided_up(2 * payload_bytes * (n - 1), n);
     case Collective::reduce_scatter:
     case Collective::all_gather:
       return others;
     case Collective::gather:
-      return is_root ? 0 : payload_bytes / n;
+      return is_root ? 0 : divided_up(payload_bytes, n);
     case Collective::scatter:
       return is_root ? others : 0;
     case Collective::reduce:
       return is_root ? 0 : payload_bytes;
     case Collective::broadcast:
-      return is_root ? payload_bytes : 0;
+      return is_root ? payload_bytes * (n - 1) : 0;
     case Collective::send:
       return payload_bytes;
     case Collective::receive:

@@ -39,8 +39,8 @@ double bus_factor(Collective collective, int ranks);
 
 // Wire bytes that one rank moves for a payload of S bytes by the algorithms the literature calls optimal in
 // bandwidth (a ring, or its equal): 2(n-1)/n S for all-reduce, (n-1)/n S for reduce-scatter and all-gather;
-// for the rooted ones the part that is this rank's. Used for libraries that hide their algorithm, and marked
-// `estimated` there.
+// for the rooted ones the part that is this rank's (a broadcast is the root's alone), rounded up. Used for
+// libraries that hide their algorithm, and marked `estimated` there.
 std::uint64_t estimated_wire_bytes(Collective collective, std::uint64_t payload_bytes, int ranks,
                                    bool is_root);
 

@@ -112,8 +112,20 @@ bool is_consequence(const FailureFigures& told, const FailureFigures& seen, std:
   return told.kind == "interrupted" && seen.kind != "interrupted" && !said_interrupted(events, seen.rank);
 }
 
+// Ranks that fail by themselves at about the same time tell it in an order of their own; the one that the
+// launcher saw end first is the one that it names.
+std::optional<FailureFigures> failure_to_name(const std::optional<FailureFigures>& seen,
+                                              std::span<const Event> events) {
+  const std::optional<FailureFigures> first = first_failure(events);
+  if (!seen || !first || seen->rank < 0 || seen->rank == first->rank) return first;
+  const std::vector<const FailedEvent*> own = bodies_of<FailedEvent>(events, seen->rank);
+  if (own.empty() || own.front()->kind != first->kind) return first;
+  const FailedEvent& told = *own.front();
+  return FailureFigures{seen->rank, told.kind, told.message, told.needed_bytes, told.cap_bytes};
+}
+
 void add_failure(RunRecord& record, const RunContext& context, std::span<const Event> events) {
-  record.failure = first_failure(events);
+  record.failure = failure_to_name(context.failure, events);
   // All ranks stop for a signal that was sent to the run; who said so first is not to blame.
   if (record.failure && record.failure->kind == "interrupted") record.failure->rank = -1;
   const auto& seen = context.failure;

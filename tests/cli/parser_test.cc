@@ -1,5 +1,6 @@
 #include "lockstep/cli/parser.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lockstep/base/error.h"
@@ -81,6 +82,11 @@ TEST_F(Parser, takes_an_argument_and_a_flag_of_the_same_name) {
 
 TEST_F(Parser, names_a_misspelt_command_and_what_it_was_meant_to_be) {
   EXPECT_EQ(complaint({"smaple"}), "there is no command 'smaple'. Did you mean 'sample'? There are: sample.");
+}
+
+TEST_F(Parser, gives_no_help_for_a_command_that_there_is_not) {
+  EXPECT_THAT(complaint({"smaple", "--help"}), testing::HasSubstr("there is no command 'smaple'"));
+  EXPECT_TRUE(parse_line({"--nonsense", "--help"}, commands).common.help);
 }
 
 TEST_F(Parser, names_a_misspelt_flag_before_the_value_it_left_behind) {

@@ -180,6 +180,20 @@ TEST_F(TrainRun, a_file_that_cannot_be_written_is_said_before_anything_starts) {
   EXPECT_THAT(runs(), IsEmpty());
 }
 
+TEST_F(TrainRun, a_file_is_not_written_over_another_one_of_the_run) {
+  const std::string place = store.string();
+  std::ofstream(store / "run.yaml") << "model: lenet5\ndata: digits\nsteps: 2\n";
+  for (const std::string& line : {"--trace '" + place + "/same' --export-weights '" + place + "/./same'",
+                                  "'" + place + "/run.yaml' --trace '" + place + "/run.yaml'",
+                                  "'" + place + "/run.yaml' --export-weights '" + place + "/run.yaml'"}) {
+    const ProgramRun run = train(line);
+    EXPECT_EQ(run.exit_code, 3) << line;
+    EXPECT_THAT(run.err, AllOf(HasSubstr("would be written over"), HasSubstr("Nothing was started.")))
+        << line;
+  }
+  EXPECT_THAT(runs(), IsEmpty());
+}
+
 TEST_F(TrainRun, engine_torch_without_pytorch_is_exit_4_with_the_reason) {
   const ProgramRun run =
       run_shell(setting() + "LOCKSTEP_PYTHON=/bin/false " + program() + " train --engine torch");

@@ -74,7 +74,20 @@ TEST(WireBytes, OfAllRanksAreWhatTheCollectiveMustMove) {
     EXPECT_EQ(wire_bytes_of_all(Collective::gather, kPayload, ranks), kPayload - kPayload / n);
     EXPECT_EQ(wire_bytes_of_all(Collective::scatter, kPayload, ranks), kPayload - kPayload / n);
     EXPECT_EQ(wire_bytes_of_all(Collective::reduce, kPayload, ranks), (n - 1) * kPayload);
+    EXPECT_EQ(wire_bytes_of_all(Collective::broadcast, kPayload, ranks), (n - 1) * kPayload);
   }
+}
+
+TEST(WireBytes, AreNeverLessThanTheBoundWhereATensorCannotBeDividedEvenly) {
+  for (const std::uint64_t payload : {1, 4, 20, 4097})
+    for (const std::uint64_t n : {3, 5, 7}) {
+      const int ranks = static_cast<int>(n);
+      const std::uint64_t all_reduced = wire_bytes_of_all(Collective::all_reduce, payload, ranks);
+      EXPECT_GE(all_reduced, 2 * (n - 1) * payload);
+      EXPECT_LT(all_reduced, 2 * (n - 1) * payload + n);  // less than a byte more for each rank
+      EXPECT_GE(wire_bytes_of_all(Collective::all_gather, payload, ranks), (n - 1) * payload);
+      EXPECT_GE(wire_bytes_of_all(Collective::scatter, payload, ranks) * n, (n - 1) * payload);
+    }
 }
 
 TEST(WireBytes, OnlyTheSenderSends) {

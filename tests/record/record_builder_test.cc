@@ -225,6 +225,16 @@ TEST_F(RecordBuilder, blames_the_rank_that_failed_first_not_the_ones_that_follow
   EXPECT_EQ(record.failure->cap_bytes, 200u);
 }
 
+TEST_F(RecordBuilder, of_ranks_that_fail_alike_names_the_one_that_the_launcher_named) {
+  add(0, FailedEvent{"out_of_memory", "asked for 1 GiB", 300, 200});
+  add(1, FailedEvent{"out_of_memory", "asked for 2 GiB", 400, 200});
+  context.failure = FailureFigures{1, "exited", "rank 1 exited with code 7"};
+  const RunRecord record = build();
+  EXPECT_EQ(record.failure->rank, 1);
+  EXPECT_EQ(record.failure->message, "asked for 2 GiB");
+  EXPECT_EQ(record.failure->needed_bytes, 400u);
+}
+
 TEST_F(RecordBuilder, blames_no_rank_for_a_signal_that_was_sent_to_the_run) {
   add(1, FailedEvent{"interrupted", "interrupted after step 4"});
   const RunRecord record = build();

@@ -255,6 +255,13 @@ TEST(Scale, TicksThatWouldOverlapAreThinned) {
               (text_width(ticks[i].text, 11) + text_width(ticks[i + 1].text, 11)) / 2);
 }
 
+TEST(Scale, TicksThatLieCloseTogetherReadDifferently) {
+  const Scale scale{1.9011, 1.9023, false, 0, 400};
+  const std::vector<Tick> ticks = ticks_for(scale, {1, ""}, false, {});
+  ASSERT_GE(ticks.size(), 4U);
+  for (std::size_t i = 0; i + 1 < ticks.size(); ++i) EXPECT_NE(ticks[i].text, ticks[i + 1].text);
+}
+
 TEST(Text, WrapsWithoutLosingLetters) {
   const std::vector<std::string> lines = wrap("a rather long label averyveryverylongwordwithoutanyspace", 60);
   std::string joined;

@@ -50,7 +50,7 @@ int TrainCommand::run(const Invocation& invocation) {
       invocation.console.print(options_.json ? plan_json(plan).dump(2) + "\n" : plan_text(plan));
     return 0;
   }
-  require_outputs(plan.spec);
+  require_outputs(plan.spec, options_.spec_file);
   if (identity) return train_as_rank(options_, plan, *identity, invocation.console);
   return launch_training(options_, plan, invocation.console);
 }

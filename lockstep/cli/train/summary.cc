@@ -9,6 +9,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/cli/text_table.h"
 #include "lockstep/cli/train/limit_reached.h"
+#include "lockstep/cli/train/train_files.h"
 #include "lockstep/cli/train/train_plan.h"
 #include "lockstep/record/catalogue_input.h"
 #include "lockstep/record/threads.h"
@@ -101,14 +102,20 @@ std::string interruption_text(const record::FailureFigures& failure, const Conso
   return "\n" + console.styled("Interrupted", Tone::warning) + "\n  " + failure.message + "\n";
 }
 
-std::string failure_text(const RunRecord& record, bool message_was_said, const Console& console) {
+std::string how_to_go_on(const std::filesystem::path& directory) {
+  if (directory.empty() || !has_checkpoint(directory)) return "";
+  return fmt::format("  A checkpoint is in {}. Go on: the same command with --resume {}\n",
+                     (directory / "checkpoints").string(), directory.string());
+}
+
+std::string failure_text(const RunRecord& record, const SummaryOptions& options, const Console& console) {
   if (!record.failure) return "";
   const record::FailureFigures& failure = *record.failure;
   if (failure.kind == "interrupted") return interruption_text(failure, console);
   const std::string who = failure.rank < 0 ? "" : fmt::format("rank {}, ", failure.rank);
-  const std::string what = message_was_said ? "its message is on standard error" : failure.message;
+  const std::string what = options.failure_was_said ? "its message is on standard error" : failure.message;
   return "\n" + console.styled("Failure", Tone::bad) +
-         fmt::format(" ({}{})\n  {}\n", who, failure.kind, what);
+         fmt::format(" ({}{})\n  {}\n", who, failure.kind, what) + how_to_go_on(options.directory);
 }
 
 std::string warnings_text(const RunRecord& record, const Console& console) {
@@ -131,7 +138,7 @@ std::string summary_of(const RunRecord& record, const SummaryOptions& options, c
          wall_text(record) + limit_text(record) + target_text(record) + epochs_text(record, console) +
          steps_text(record, console) + communication_text(record, console) + ledger_text(record, console) +
          memory_text(record, console) + warnings_text(record, console) +
-         failure_text(record, options.failure_was_said, console) +
+         failure_text(record, options, console) +
          (options.directory.empty() ? "" : "\nStored in " + options.directory.string() + "\n");
 }
 

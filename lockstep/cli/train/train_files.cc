@@ -71,18 +71,9 @@ bool is_checkpoint(const fs::path& directory) {
          fs::is_regular_file(directory / "manifest.json", ignored);
 }
 
-// A checkpoint itself, a directory of them, or a run's directory.
 void require_checkpoint(const std::string& named) {
   require_directory("resume", named);
-  const fs::path plain = (fs::path(named) / "").parent_path();  // "step-00000001/" is a name too
-  const fs::path inside = fs::is_directory(plain / "checkpoints") ? plain / "checkpoints" : plain;
-  std::error_code ignored;
-  const fs::directory_iterator entries(inside, ignored);
-  const bool found =
-      is_checkpoint(plain) || std::any_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
-        return is_checkpoint(entry.path());
-      });
-  if (!found)
+  if (!has_checkpoint(named))
     refuse("resume", named,
            "holds no checkpoint that was finished; name a run's directory, or one of its checkpoints "
            "(step-...)");
@@ -102,7 +93,30 @@ void require_writable(const char* field, const std::optional<std::string>& named
     refuse_place(fmt::format("{}: {}", parent.string(), base::errno_text()));
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+}
+
+void require_different(const char* field, const std::optional<std::string>& named, const char* other_field,
+                       const std::optional<std::string>& other) {
+  if (!named || !other || !is_same_file(*named, *other)) return;
+  throw base::ConfigError(
+      fmt::format("{} '{}' would be written over {} '{}'. Nothing was started. Name another file.", field,
+                  *named, other_field, *other));
+}
+
 }  // namespace
+
+bool has_checkpoint(const fs::path& place) {
+  const fs::path plain = (place / "").parent_path();  // "step-00000001/" is a name too
+  std::error_code ignored;
+  const fs::path inside = fs::is_directory(plain / "checkpoints", ignored) ? plain / "checkpoints" : plain;
+  const fs::directory_iterator entries(inside, ignored);
+  return is_checkpoint(plain) ||
+         std::any_of(begin(entries), end(entries),
+                     [](const fs::directory_entry& entry) { return is_checkpoint(entry.path()); });
+}
 
 void require_inputs(const RunSpec& spec) {
   if (spec.data_dir) require_directory("data_dir", *spec.data_dir);
@@ -124,9 +138,19 @@ std::string data_place_note(const RunSpec& spec) {
                      place.string());
 }
 
-void require_outputs(const RunSpec& spec) {
+void require_outputs(const RunSpec& spec, const std::string& spec_file) {
   require_writable("export_weights", spec.export_weights);
   require_writable("trace", spec.trace);
+  require_different("trace", spec.trace, "export_weights", spec.export_weights);
+  std::optional<std::string> read_from, model;
+  if (!spec_file.empty()) read_from = spec_file;
+  if (record::is_model_file(spec.model)) model = spec.model;
+  for (const auto& [field, named] :
+       {std::pair{"export_weights", spec.export_weights}, {"trace", spec.trace}}) {
+    require_different(field, named, "the spec", read_from);
+    require_different(field, named, "the model", model);
+  }
+  require_different("trace", spec.trace, "the weights", spec.weights);
 }
 
 }  // namespace lockstep::cli

@@ -2,6 +2,7 @@
 // while nothing has been kept in the store.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "lockstep/record/spec.h"
@@ -13,11 +14,15 @@ namespace lockstep::cli {
 // damaged further on is the worker's to find.
 void require_inputs(const record::RunSpec& spec);
 
+// Whether there is a finished checkpoint: the place itself, in a directory of them, or in a run's directory.
+bool has_checkpoint(const std::filesystem::path& place);
+
 // A line for people where data_dir is given and does not have the data set, which then comes from elsewhere;
 // empty otherwise.
 std::string data_place_note(const record::RunSpec& spec);
 
-// Throws StoreError when a file that the run is to write has no place to go to.
-void require_outputs(const record::RunSpec& spec);
+// Throws StoreError when a file that the run is to write has no place to go to, and ConfigError when it would
+// be written over another one of the run's, or over the spec it was read from (empty: none).
+void require_outputs(const record::RunSpec& spec, const std::string& spec_file);
 
 }  // namespace lockstep::cli

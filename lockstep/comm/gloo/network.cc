@@ -56,15 +56,24 @@ gloo::transport::tcp::attr choose(const Group& group, const std::string& interfa
   return attributes;
 }
 
+// gloo's messages begin with the place in its source that they come from.
+std::string without_place(const std::string& message) {
+  const std::size_t end = message.find("] ");
+  if (!message.starts_with('[') || end == std::string::npos) return message;
+  const std::size_t words = message.find(". ", end);  // after the condition that did not hold
+  return message.substr(words == std::string::npos ? end + 2 : words + 2);
+}
+
 }  // namespace
 
 std::shared_ptr<gloo::transport::Device> make_device(const Group& group, const std::string& interface) {
   try {
     return gloo::transport::tcp::CreateDevice(choose(group, interface));
   } catch (const std::exception& error) {
-    throw base::ConfigError(fmt::format(
-        "rank {}: gloo cannot use the interface '{}' of this host ({}). There are: {}.", group.rank,
-        interface.empty() ? "towards the master" : interface, error.what(), interface_names()));
+    throw base::ConfigError(
+        fmt::format("rank {}: gloo cannot use the interface '{}' of this host ({}). There are: {}.",
+                    group.rank, interface.empty() ? "towards the master" : interface,
+                    without_place(error.what()), interface_names()));
   }
 }
 

@@ -72,7 +72,9 @@ struct flock byte_range(int rank, short type) {
 std::shared_ptr<SharedMapping> SharedMapping::create(std::size_t bytes) {
   base::UniqueFd fd(::memfd_create("lockstep", MFD_CLOEXEC));
   if (!fd) fail("memfd_create");
-  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) fail("ftruncate");
+  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
+    fail(fmt::format("no room for {} (is there a limit on the size of files? See ulimit -f)",
+                     base::format_bytes(bytes)));
   return std::shared_ptr<SharedMapping>(new SharedMapping(std::move(fd), bytes));
 }
 

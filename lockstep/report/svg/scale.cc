@@ -1,5 +1,7 @@
 #include "lockstep/report/svg/scale.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -37,6 +39,16 @@ std::vector<Tick> thinned(std::vector<Tick> ticks) {
     if (i < 2) break;
   }
   return kept;
+}
+
+// As numbers are written elsewhere; with more digits where neighbours would read the same.
+std::vector<std::string> tick_texts(const std::vector<double>& values) {
+  std::vector<std::string> texts;
+  for (const double value : values) texts.push_back(display_number(value));
+  for (int digits = 1; digits <= 9 && std::adjacent_find(texts.begin(), texts.end()) != texts.end(); ++digits)
+    std::transform(values.begin(), values.end(), texts.begin(),
+                   [digits](double value) { return fmt::format("{:.{}f}", value, digits); });
+  return texts;
 }
 
 }  // namespace
@@ -80,14 +92,15 @@ AxisRange range_for(std::vector<double> values, bool log, bool from_zero) {
 
 std::vector<Tick> ticks_for(const Scale& scale, const DisplayUnit& unit, bool horizontal,
                             const std::vector<double>& wanted) {
-  std::vector<double> values = wanted;
-  if (values.empty()) {
+  std::vector<double> shown = wanted;  // in the unit
+  for (double& value : shown) value /= unit.divisor;
+  if (shown.empty()) {
     const double low = scale.low / unit.divisor, high = scale.high / unit.divisor;
-    values = scale.log ? log_ticks(low, high) : round_ticks(low, high, 5);
-    for (double& value : values) value *= unit.divisor;
+    shown = scale.log ? log_ticks(low, high) : round_ticks(low, high, 5);
   }
+  const std::vector<std::string> texts = tick_texts(shown);
   std::vector<Tick> ticks;
-  for (const double value : values) ticks.push_back({value, display_number(value / unit.divisor)});
+  for (std::size_t i = 0; i < shown.size(); ++i) ticks.push_back({shown[i] * unit.divisor, texts[i]});
   while (ticks.size() > 2 && too_close(ticks, scale, horizontal)) ticks = thinned(ticks);
   if (ticks.size() == 2 && too_close(ticks, scale, horizontal)) ticks.erase(ticks.begin());
   return ticks;
