@@ -7,6 +7,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/measure/torch/device_blocks.h"
 #include "lockstep/models/loss.h"
+#include "lockstep/train/algorithm_trials.h"
 #include "lockstep/train/metrics_exchange.h"
 #include "lockstep/train/replicas.h"
 
@@ -125,6 +126,7 @@ void Trainer::train_step() {
   parts_.optimizer.advance(parts_.schedule.learning_rate(static_cast<std::uint64_t>(progress_.steps_done)));
   const StepShape shape{batch.count(), static_cast<std::int64_t>(batch.plan.global_count),
                         parts_.strategy.steady()};
+  const RestFromTrials rest(batch.plan.last_of_epoch && parts_.train_data.steps_per_epoch() > 1);
   const at::Tensor loss = repeated_.run(shape, [&] { return compute(batch); });
   if (parts_.disturbances.flip_after == progress_.steps_done + 1) flip_a_bit(parts_.strategy.updatables());
   parts_.strategy.after_update();
@@ -325,7 +327,9 @@ Metrics Trainer::validate() {
   parts_.validation_data->seek({});
   models::Runner runner;
   Tally tally(task_of(parts_.loss));
-  for (std::size_t step = 0; step < parts_.validation_data->steps_per_epoch(); ++step) {
+  const std::size_t steps = parts_.validation_data->steps_per_epoch();
+  for (std::size_t step = 0; step < steps; ++step) {
+    const RestFromTrials rest(step + 1 == steps && steps > 1);
     const DeviceBatch batch = parts_.inputs.take_uncounted(*parts_.validation_data->next());
     if (batch.count() == 0) continue;
     const models::PassKey key = pass_key(parts_.spec, progress_.steps_done, batch, false);
