@@ -12,11 +12,8 @@ namespace {
 // In the first ones memory is taken, algorithms are tried and buckets find their order.
 constexpr int kOrdinarySteps = 3;
 
-// Several workers' steps are recorded on request only, until more models have been seen to learn the same
-// that way.
 bool is_wanted(const record::RunSpec& spec) {
-  if (spec.device != "cuda") return false;
-  return spec.graph == "on" || (spec.graph == "auto" && spec.strategy == "single");
+  return spec.device == "cuda" && spec.graph != "off";
 }
 
 }  // namespace

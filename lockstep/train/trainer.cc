@@ -59,7 +59,8 @@ record::QualityFigures quality_of(const Metrics& metrics) {
 // A worker that is made to sleep sleeps in the host's part of every step: there has to be one.
 record::RunSpec repeatable(const TrainerParts& parts) {
   record::RunSpec spec = parts.spec;
-  if (parts.disturbances.compute.count() > 0) spec.graph = "off";
+  const Disturbances& delays = parts.disturbances;
+  if ((delays.compute + delays.link + delays.first_bucket).count() > 0) spec.graph = "off";
   return spec;
 }
 
