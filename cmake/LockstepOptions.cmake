@@ -23,7 +23,7 @@ set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 if(LOCKSTEP_ASSERTIONS)
   string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
 endif()
-# Lines and functions, for stack traces; what a debugger would know beside them takes a fifth of the build's time.
+# Lines and functions, for stack traces; what a debugger would know beside them takes a fifth of the build's time (CMAKE_BUILD_TYPE=Debug has it).
 string(REPLACE " -g " " -g1 " CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
 if(LOCKSTEP_SANITIZER)
   add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${LOCKSTEP_SANITIZER}>

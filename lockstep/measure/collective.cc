@@ -17,6 +17,10 @@ std::string without_separators(std::string_view name) {
   return letters;
 }
 
+std::uint64_t divided_up(std::uint64_t bytes, std::uint64_t parts) {
+  return (bytes + parts - 1) / parts;
+}
+
 }  // namespace
 
 std::string_view name_of(Collective collective) {
@@ -50,14 +54,6 @@ double bus_factor(Collective collective, int ranks) {
   }
   return 0;
 }
-
-namespace {
-
-std::uint64_t divided_up(std::uint64_t bytes, std::uint64_t parts) {
-  return (bytes + parts - 1) / parts;
-}
-
-}  // namespace
 
 std::uint64_t estimated_wire_bytes(Collective collective, std::uint64_t payload_bytes, int ranks,
                                    bool is_root) {

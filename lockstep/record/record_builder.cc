@@ -117,11 +117,9 @@ bool is_consequence(const FailureFigures& told, const FailureFigures& seen, std:
 std::optional<FailureFigures> failure_to_name(const std::optional<FailureFigures>& seen,
                                               std::span<const Event> events) {
   const std::optional<FailureFigures> first = first_failure(events);
-  if (!seen || !first || seen->rank < 0 || seen->rank == first->rank) return first;
-  const std::vector<const FailedEvent*> own = bodies_of<FailedEvent>(events, seen->rank);
-  if (own.empty() || own.front()->kind != first->kind) return first;
-  const FailedEvent& told = *own.front();
-  return FailureFigures{seen->rank, told.kind, told.message, told.needed_bytes, told.cap_bytes};
+  if (!seen || !first) return first;
+  const std::optional<FailureFigures> own = first_failure(events, seen->rank);
+  return own && own->kind == first->kind ? own : first;
 }
 
 void add_failure(RunRecord& record, const RunContext& context, std::span<const Event> events) {

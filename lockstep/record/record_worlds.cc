@@ -183,11 +183,11 @@ std::vector<std::string> warning_texts(std::span<const Event> events, int world)
   return order;
 }
 
-std::optional<FailureFigures> first_failure(std::span<const Event> events) {
+std::optional<FailureFigures> first_failure(std::span<const Event> events, std::optional<int> rank) {
   std::optional<FailureFigures> first;
   for (const Event& event : events) {
     const auto* failed = std::get_if<FailedEvent>(&event.body);
-    if (failed == nullptr) continue;
+    if (failed == nullptr || (rank && event.rank != *rank)) continue;
     if (!first || first->kind == "collateral")
       first =
           FailureFigures{event.rank, failed->kind, failed->message, failed->needed_bytes, failed->cap_bytes};

@@ -16,6 +16,7 @@ std::vector<RankFigures> rank_figures(std::span<const Event> events, int world);
 // Each text once, in order; a rank's number before it when not every rank said it.
 std::vector<std::string> warning_texts(std::span<const Event> events, int world);
 // The first failure that is not the consequence of another one.
-std::optional<FailureFigures> first_failure(std::span<const Event> events);
+// Of all ranks, or of one.
+std::optional<FailureFigures> first_failure(std::span<const Event> events, std::optional<int> rank = {});
 
 }  // namespace lockstep::record

@@ -312,10 +312,8 @@ const Sentence* sentence_of(const Report& report, const std::string& finding) {
 }
 
 std::string text_of_finding(const Report& report, const std::string& finding) {
-  for (const Paragraph& paragraph : report.words)
-    for (const Sentence& sentence : paragraph.sentences)
-      if (sentence.finding == finding) return sentence.text;
-  return "";
+  const Sentence* sentence = sentence_of(report, finding);
+  return sentence == nullptr ? "" : sentence->text;
 }
 
 }  // namespace lockstep::report
