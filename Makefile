@@ -112,7 +112,8 @@ layers:
 	python3 tools/check_layers.py
 
 .PHONY: tidy
-tidy: build  ## clang-tidy over what changed since main (FILES=--all: over everything)
+tidy:  ## clang-tidy over what changed since main (FILES=--all: over everything)
+	tools/setup $(groups)
 	tools/tidy $(FILES)
 
 .PHONY: install

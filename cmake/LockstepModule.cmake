@@ -1,3 +1,8 @@
+# Most of a file's compile time goes into headers that its neighbours read too.
+function(lockstep_join_sources target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${LOCKSTEP_JOINED} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 # lockstep_module(NAME SOURCES ... [DEPENDS module ...] [LIBRARIES target ...])
 #   One module: a static library lockstep_NAME with the alias Lockstep::NAME. DEPENDS names other modules; LIBRARIES
 #   foreign targets. Which module may depend on which is checked by tools/check_layers.py.
@@ -5,10 +10,18 @@ function(lockstep_module name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
   add_library(lockstep_${name} STATIC ${ARG_SOURCES})
   add_library(Lockstep::${name} ALIAS lockstep_${name})
+  lockstep_join_sources(lockstep_${name})
   target_include_directories(lockstep_${name} PUBLIC "${CMAKE_SOURCE_DIR}")
   target_compile_options(lockstep_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${LOCKSTEP_WARNINGS}>)
   list(TRANSFORM ARG_DEPENDS PREPEND "Lockstep::")
   target_link_libraries(lockstep_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LIBRARIES})
+endfunction()
+
+# lockstep_compile_alone(SOURCE ...)
+#   Sources that have names of their own in common with others of their target, and so cannot be compiled together with
+#   them (LOCKSTEP_JOINED).
+function(lockstep_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # lockstep_backend_plugin(NAME SOURCES ... [LIBRARIES target ...])
@@ -33,6 +46,7 @@ function(lockstep_test name)
   endif()
   math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * ${LOCKSTEP_TEST_TIMEOUT_FACTOR}")
   add_executable(${name} ${ARG_SOURCES})
+  lockstep_join_sources(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   # A test's own code need not be fast, and there is much of it.
   target_compile_options(${name} PRIVATE ${LOCKSTEP_WARNINGS} $<$<CONFIG:RelWithDebInfo>:-O1>)

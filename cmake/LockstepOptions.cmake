@@ -2,6 +2,7 @@
 option(LOCKSTEP_BUILD_TESTS "Build the tests" ON)
 option(LOCKSTEP_BUILD_BENCH "Build the benchmarks" ON)
 option(LOCKSTEP_ASSERTIONS "Keep assertions in optimised builds" OFF)
+option(LOCKSTEP_JOINED "Compile sources of a target eight at a time: a whole build takes half the time, one change longer" OFF)
 set(LOCKSTEP_TEST_TIMEOUT_FACTOR "1" CACHE STRING "Multiplies the time limit of every test (sanitizers, whole matrices)")
 set(LOCKSTEP_SANITIZER "" CACHE STRING "address, undefined or thread")
 set(LOCKSTEP_CUDA "AUTO" CACHE STRING "ON: CUDA and NCCL are required; AUTO: used where found; OFF: never")

@@ -33,6 +33,12 @@ std::string trim(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(kSpace) - begin + 1));
 }
 
+std::string spaced(std::string_view name) {
+  std::string words(name);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
 std::size_t edit_distance(std::string_view one, std::string_view other) {
   const std::size_t columns = other.size() + 1;
   std::vector<std::size_t> before_last(columns), last(columns), current(columns);

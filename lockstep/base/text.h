@@ -13,6 +13,8 @@ namespace lockstep::base {
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 std::string trim(std::string_view text);
+// "batch size" of "batch_size": a name of the program's as words.
+std::string spaced(std::string_view name);
 
 // How many letters must be inserted, removed, replaced or swapped with their neighbour to turn one into the
 // other.

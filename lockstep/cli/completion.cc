@@ -41,16 +41,16 @@ complete -o default -F _lockstep lockstep
 )BASH";
 
 // A command, or the program itself, with its flags.
-struct Level {
+struct CompletedLevel {
   std::string name;
   std::vector<Flag> flags;
 };
 
-std::vector<Level> levels_of(const Commands& commands) {
+std::vector<CompletedLevel> levels_of(const Commands& commands) {
   CommonOptions options;  // only the tables are wanted; nothing is set
-  std::vector<Level> levels = {{"", program_flags(options)}};
+  std::vector<CompletedLevel> levels = {{"", program_flags(options)}};
   for (const auto& command : commands) {
-    Level level{std::string(command->name()), command->flags()};
+    CompletedLevel level{std::string(command->name()), command->flags()};
     for (Flag& flag : common_flags(options)) level.flags.push_back(std::move(flag));
     levels.push_back(std::move(level));
   }
@@ -65,7 +65,7 @@ std::string branch(const std::string& pattern, const std::string& words) {
   return fmt::format("    {}) echo \"{}\";;\n", pattern, words);
 }
 
-std::string flags_branch(const Level& level) {
+std::string flags_branch(const CompletedLevel& level) {
   std::vector<std::string> words;
   for (const Flag& flag : level.flags)
     if (!flag.is_positional())
@@ -74,7 +74,7 @@ std::string flags_branch(const Level& level) {
 }
 
 // A flag that takes any value answers with nothing: then bash offers file names.
-std::string values_branches(const Level& level) {
+std::string values_branches(const CompletedLevel& level) {
   std::string branches;
   for (const Flag& flag : level.flags) {
     if (flag.is_positional() || flag.is_switch()) continue;
@@ -86,7 +86,7 @@ std::string values_branches(const Level& level) {
   return branches;
 }
 
-std::string words_branch(const Level& level, const std::vector<std::string>& command_names) {
+std::string words_branch(const CompletedLevel& level, const std::vector<std::string>& command_names) {
   std::vector<std::string> words = level.name.empty() ? command_names : std::vector<std::string>();
   for (const Flag& flag : level.flags)
     if (flag.is_positional()) words.insert(words.end(), flag.known_values.begin(), flag.known_values.end());
@@ -99,7 +99,7 @@ std::string bash_completion(const Commands& commands) {
   std::vector<std::string> command_names;
   for (const auto& command : commands) command_names.emplace_back(command->name());
   std::string flags, values, words;
-  for (const Level& level : levels_of(commands)) {
+  for (const CompletedLevel& level : levels_of(commands)) {
     flags += flags_branch(level);
     values += values_branches(level);
     words += words_branch(level, command_names);

@@ -13,6 +13,8 @@ namespace lockstep::data {
 
 using record::ImageShape;
 
+inline constexpr std::size_t kMostPixels = std::size_t{1} << 27;  // a file with more is refused
+
 struct ImageView {
   const std::uint8_t* pixels = nullptr;
   ImageShape shape;

@@ -15,8 +15,6 @@
 namespace lockstep::data {
 namespace {
 
-constexpr std::size_t kMostPixels = std::size_t{1} << 27;
-
 struct Trouble {
   jpeg_error_mgr manager;  // first: libjpeg hands back a pointer to it
   std::jmp_buf jump;
@@ -80,7 +78,7 @@ class Decoder {
   Trouble trouble_{};
 };
 
-[[noreturn]] void refuse(const std::string& name, const std::string& what) {
+[[noreturn]] void refuse_jpeg(const std::string& name, const std::string& what) {
   throw base::DataError(
       fmt::format("{}: the JPEG image {}. Replace it, or remove it from the set.", name, what));
 }
@@ -89,14 +87,14 @@ class Decoder {
 
 Image decode_jpeg(std::span<const std::uint8_t> bytes, const std::string& name) {
   Decoder decoder;
-  if (!decoder.begin(bytes)) refuse(name, fmt::format("has a bad header ({})", decoder.message()));
+  if (!decoder.begin(bytes)) refuse_jpeg(name, fmt::format("has a bad header ({})", decoder.message()));
   const std::size_t pixels =
       static_cast<std::size_t>(decoder.width()) * static_cast<std::size_t>(decoder.height());
   if (pixels > kMostPixels)
-    refuse(name, fmt::format("is too large ({}x{})", decoder.width(), decoder.height()));
+    refuse_jpeg(name, fmt::format("is too large ({}x{})", decoder.width(), decoder.height()));
   std::vector<std::uint8_t> interleaved(3 * pixels);
   if (!decoder.read_pixels(interleaved.data())) {
-    refuse(name, fmt::format("is damaged or truncated ({})", decoder.message()));
+    refuse_jpeg(name, fmt::format("is damaged or truncated ({})", decoder.message()));
   }
   return planes_of(interleaved, decoder.height(), decoder.width());
 }

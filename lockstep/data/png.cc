@@ -9,9 +9,7 @@
 namespace lockstep::data {
 namespace {
 
-constexpr std::size_t kMostPixels = std::size_t{1} << 27;
-
-[[noreturn]] void refuse(const std::string& name, const std::string& what) {
+[[noreturn]] void refuse_png(const std::string& name, const std::string& what) {
   throw base::DataError(
       fmt::format("{}: the PNG image {}. Replace it, or remove it from the set.", name, what));
 }
@@ -35,15 +33,16 @@ class PngImage {
 Image decode_png(std::span<const std::uint8_t> bytes, const std::string& name) {
   PngImage image;
   if (png_image_begin_read_from_memory(image.get(), bytes.data(), bytes.size()) == 0) {
-    refuse(name, fmt::format("has a bad header ({})", image->message));
+    refuse_png(name, fmt::format("has a bad header ({})", image->message));
   }
   image->format = PNG_FORMAT_RGB;
   const std::size_t pixels = std::size_t{image->width} * image->height;
-  if (pixels > kMostPixels) refuse(name, fmt::format("is too large ({}x{})", image->width, image->height));
+  if (pixels > kMostPixels)
+    refuse_png(name, fmt::format("is too large ({}x{})", image->width, image->height));
   std::vector<std::uint8_t> interleaved(3 * pixels);
   const png_color black = {0, 0, 0};
   if (png_image_finish_read(image.get(), &black, interleaved.data(), 0, nullptr) == 0) {
-    refuse(name, fmt::format("is damaged or truncated ({})", image->message));
+    refuse_png(name, fmt::format("is damaged or truncated ({})", image->message));
   }
   return planes_of(interleaved, static_cast<int>(image->height), static_cast<int>(image->width));
 }

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-using Records = std::vector<record::RunRecord>;
+using RecordList = std::vector<record::RunRecord>;
 
 record::RunRecord record_of(const Json& json, const std::string& place) {
   if (json.is_discarded()) throw base::DataError(place + "this is not JSON.");
@@ -31,10 +31,10 @@ record::RunRecord record_of(const Json& json, const std::string& place) {
   }
 }
 
-Records records_of_file(const fs::path& file) {
+RecordList records_of_file(const fs::path& file) {
   const std::string text = read_whole(file);
   const Json whole = Json::parse(text, nullptr, false);
-  Records records;
+  RecordList records;
   if (whole.is_object() && whole.contains("records")) {  // a study that travels with them
     for (const Json& record : whole["records"]) records.push_back(record_of(record, file.string() + ": "));
     return records;
@@ -49,8 +49,8 @@ Records records_of_file(const fs::path& file) {
   return records;
 }
 
-Records records_of_store(const fs::path& store) {
-  Records records;
+RecordList records_of_store(const fs::path& store) {
+  RecordList records;
   for (ListedRun& run : list_runs(store))
     if (run.record)
       records.push_back(std::move(*run.record));
@@ -71,9 +71,9 @@ bool same_record(const RunDirectory& run, const record::RunRecord& record) {
 
 }  // namespace
 
-Records each_once(Records records) {
+RecordList each_once(RecordList records) {
   std::map<std::string, Json> known;
-  Records once;
+  RecordList once;
   for (record::RunRecord& record : records) {
     const auto [found, is_new] = known.emplace(record.id, record::to_json(record));
     if (is_new)
@@ -91,7 +91,7 @@ std::string to_json_lines(std::span<const record::RunRecord> records) {
   return text;
 }
 
-Records read_records(const fs::path& from) {
+RecordList read_records(const fs::path& from) {
   std::error_code ignored;
   if (fs::is_regular_file(from, ignored)) return records_of_file(from);
   if (fs::is_regular_file(from / "record.json", ignored)) return records_of_file(from / "record.json");

@@ -19,7 +19,7 @@ constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // the format's own lim
 static_assert(std::endian::native == std::endian::little,
               "values are read and written as they lie in memory");
 
-[[noreturn]] void refuse(const std::string& source, const std::string& why) {
+[[noreturn]] void refuse_safetensors(const std::string& source, const std::string& why) {
   throw base::DataError(fmt::format(
       "'{}' is not a sound safetensors file: {}. It may be truncated; fetch or save it again", source, why));
 }
@@ -29,27 +29,28 @@ json parse_header(std::string_view text, const std::string& source) {
   std::set<std::string> names;
   const auto watch = [&](int depth, json::parse_event_t event, json& value) {
     if (event == json::parse_event_t::key && depth == 1 && !names.insert(value.get<std::string>()).second) {
-      refuse(source, fmt::format("the name '{}' appears twice", value.get<std::string>()));
+      refuse_safetensors(source, fmt::format("the name '{}' appears twice", value.get<std::string>()));
     }
     return true;
   };
   try {
     json header = json::parse(text.begin(), text.end(), watch);
-    if (!header.is_object()) refuse(source, "the header is not a JSON object");
+    if (!header.is_object()) refuse_safetensors(source, "the header is not a JSON object");
     return header;
   } catch (const json::exception& error) {
-    refuse(source, fmt::format("the header is not JSON ({})", error.what()));
+    refuse_safetensors(source, fmt::format("the header is not JSON ({})", error.what()));
   }
 }
 
 // The bytes that the shape needs; overflow is refused.
 std::uint64_t bytes_of(const SafetensorsEntry& entry, const std::string& source) {
   std::uint64_t bytes = safetensors_item_bytes(entry.dtype);
-  if (bytes == 0) refuse(source, fmt::format("'{}' has the unknown type '{}'", entry.name, entry.dtype));
+  if (bytes == 0)
+    refuse_safetensors(source, fmt::format("'{}' has the unknown type '{}'", entry.name, entry.dtype));
   for (const std::int64_t side : entry.shape) {
     std::uint64_t product = 0;
     if (side < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(side), &product)) {
-      refuse(source, fmt::format("'{}' has an impossible shape", entry.name));
+      refuse_safetensors(source, fmt::format("'{}' has an impossible shape", entry.name));
     }
     bytes = product;
   }
@@ -65,12 +66,12 @@ SafetensorsEntry read_entry(const std::string& name, const json& value, const st
     const json& offsets = value.at("data_offsets");
     if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
         !offsets[1].is_number_unsigned()) {
-      refuse(source, fmt::format("'{}' has no two offsets", name));
+      refuse_safetensors(source, fmt::format("'{}' has no two offsets", name));
     }
     entry.begin = offsets[0].get<std::uint64_t>();
     entry.end = offsets[1].get<std::uint64_t>();
   } catch (const json::exception& error) {
-    refuse(source, fmt::format("the entry '{}' is malformed ({})", name, error.what()));
+    refuse_safetensors(source, fmt::format("the entry '{}' is malformed ({})", name, error.what()));
   }
   return entry;
 }
@@ -80,14 +81,15 @@ void check_layout(const SafetensorsHeader& header, std::uint64_t file_bytes, con
   std::uint64_t at = 0;
   for (const SafetensorsEntry& entry : header.entries) {
     if (entry.begin != at || entry.end < entry.begin || entry.end - entry.begin != bytes_of(entry, source)) {
-      refuse(source,
-             fmt::format("the values of '{}' do not lie where its shape and its neighbours say", entry.name));
+      refuse_safetensors(
+          source,
+          fmt::format("the values of '{}' do not lie where its shape and its neighbours say", entry.name));
     }
     at = entry.end;
   }
   if (header.data_offset + at != file_bytes) {
-    refuse(source, fmt::format("the header asks for {} bytes of values, the file has {}", at,
-                               file_bytes - header.data_offset));
+    refuse_safetensors(source, fmt::format("the header asks for {} bytes of values, the file has {}", at,
+                                           file_bytes - header.data_offset));
   }
 }
 
@@ -95,7 +97,7 @@ void read_metadata(const json& value, SafetensorsHeader& header, const std::stri
   try {
     header.metadata = value.get<std::map<std::string, std::string>>();
   } catch (const json::exception&) {
-    refuse(source, "__metadata__ is not a map of texts");
+    refuse_safetensors(source, "__metadata__ is not a map of texts");
   }
 }
 
@@ -116,11 +118,11 @@ std::uint64_t safetensors_item_bytes(std::string_view dtype) {
 std::uint64_t safetensors_front_bytes(std::span<const std::byte> first_eight, std::uint64_t file_bytes,
                                       const std::string& source) {
   if (first_eight.size() < kLengthBytes || file_bytes < kLengthBytes)
-    refuse(source, "it is shorter than eight bytes");
+    refuse_safetensors(source, "it is shorter than eight bytes");
   std::uint64_t header_bytes = 0;
   std::memcpy(&header_bytes, first_eight.data(), kLengthBytes);
   if (header_bytes > kMostHeaderBytes || header_bytes > file_bytes - kLengthBytes) {
-    refuse(source, fmt::format("it claims a header of {} bytes", header_bytes));
+    refuse_safetensors(source, fmt::format("it claims a header of {} bytes", header_bytes));
   }
   return kLengthBytes + header_bytes;
 }
@@ -129,7 +131,7 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> front, std::uint6
                                     const std::string& source) {
   SafetensorsHeader header;
   header.data_offset = safetensors_front_bytes(front, file_bytes, source);
-  if (front.size() < header.data_offset) refuse(source, "its header is cut off");
+  if (front.size() < header.data_offset) refuse_safetensors(source, "its header is cut off");
   const std::string_view text(reinterpret_cast<const char*>(front.data()) + kLengthBytes,
                               header.data_offset - kLengthBytes);
   const json parsed = parse_header(text, source);

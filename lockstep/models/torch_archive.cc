@@ -16,7 +16,7 @@ namespace {
 using caffe2::serialize::PyTorchStreamReader;
 using Kind = PickleNode::Kind;
 
-[[noreturn]] void refuse(const std::string& source, const std::string& why) {
+[[noreturn]] void refuse_archive(const std::string& source, const std::string& why) {
   throw base::DataError(
       fmt::format("the weights in '{}' cannot be read: {}. Save them with safetensors, or "
                   "torch.save(model.state_dict(), path)",
@@ -31,7 +31,8 @@ at::ScalarType storage_type(const std::string& global, const std::string& source
       {"torch LongStorage", at::kLong},   {"torch IntStorage", at::kInt},
       {"torch ByteStorage", at::kByte},   {"torch BoolStorage", at::kBool}};
   const auto found = kTypes.find(global);
-  if (found == kTypes.end()) refuse(source, fmt::format("it holds a storage of the type '{}'", global));
+  if (found == kTypes.end())
+    refuse_archive(source, fmt::format("it holds a storage of the type '{}'", global));
   return found->second;
 }
 
@@ -39,7 +40,7 @@ std::vector<std::int64_t> integers(const PickleNode& node, const std::string& so
   std::vector<std::int64_t> values;
   for (const PickleNode* item : node.items) {
     if (item->kind != Kind::integer || item->integer < 0)
-      refuse(source, "a shape is not made of whole numbers");
+      refuse_archive(source, "a shape is not made of whole numbers");
     values.push_back(item->integer);
   }
   return values;
@@ -49,13 +50,13 @@ std::vector<std::int64_t> integers(const PickleNode& node, const std::string& so
 std::int64_t reach(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides,
                    std::int64_t offset, const std::string& source) {
   std::int64_t last = offset;
-  if (sizes.size() != strides.size()) refuse(source, "a tensor's shape and strides differ in length");
+  if (sizes.size() != strides.size()) refuse_archive(source, "a tensor's shape and strides differ in length");
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0) return 0;
     std::int64_t step = 0;
     if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &step) ||
         __builtin_add_overflow(last, step, &last)) {
-      refuse(source, "a tensor's shape is impossible");
+      refuse_archive(source, "a tensor's shape is impossible");
     }
   }
   return last + 1;
@@ -72,11 +73,11 @@ class ArchiveReader {
     const Pickle pickle(std::span(static_cast<const std::byte*>(data.get()), byte_count), path_);
     std::vector<NamedTensor> tensors;
     for (const auto& [name, value] : state_table(pickle.root()).entries) {
-      if (name->kind != Kind::text) refuse(path_, "its table has a key that is not a name");
+      if (name->kind != Kind::text) refuse_archive(path_, "its table has a key that is not a name");
       if (is_tensor(*value)) tensors.push_back({name->text, tensor(*value)});
     }
     if (tensors.empty())
-      refuse(path_, "it holds no table of tensors by name (a whole pickled model has code in it)");
+      refuse_archive(path_, "it holds no table of tensors by name (a whole pickled model has code in it)");
     return tensors;
   }
 
@@ -102,11 +103,11 @@ class ArchiveReader {
     const auto& arguments = node.items[1]->items;
     if (is_call(node, "torch._utils _rebuild_parameter")) {
       if (arguments.empty() || !is_call(*arguments[0], "torch._utils _rebuild_tensor_v2"))
-        refuse(path_, "a parameter holds no tensor");
+        refuse_archive(path_, "a parameter holds no tensor");
       return tensor(*arguments[0]);
     }
     if (arguments.size() < 4 || arguments[1]->kind != Kind::integer || arguments[1]->integer < 0) {
-      refuse(path_, "a tensor is described by too little");
+      refuse_archive(path_, "a tensor is described by too little");
     }
     return strided(storage(*arguments[0]), arguments[1]->integer, integers(*arguments[2], path_),
                    integers(*arguments[3], path_));
@@ -115,14 +116,14 @@ class ArchiveReader {
   at::Tensor strided(const at::Tensor& values, std::int64_t offset, const std::vector<std::int64_t>& sizes,
                      const std::vector<std::int64_t>& strides) {
     if (reach(sizes, strides, offset, path_) > values.numel())
-      refuse(path_, "a tensor reaches beyond its storage");
+      refuse_archive(path_, "a tensor reaches beyond its storage");
     return at::as_strided(values, sizes, strides, offset).clone(at::MemoryFormat::Contiguous);
   }
 
   // ("storage", class, key, place, count): the values lie in the record data/<key>.
   at::Tensor storage(const PickleNode& node) {
     if (node.kind != Kind::persistent || node.items[0]->items.size() < 3)
-      refuse(path_, "a tensor has no storage");
+      refuse_archive(path_, "a tensor has no storage");
     const auto& id = node.items[0]->items;
     const at::ScalarType type = storage_type(id[1]->text, path_);
     const auto found = storages_.find(id[2]->text);
@@ -154,7 +155,7 @@ std::vector<NamedTensor> read_torch_archive(const std::string& path) {
     ArchiveReader archive(path);
     return archive.is_script() ? read_script(path) : archive.read_state();
   } catch (const c10::Error& error) {
-    refuse(path, error.what_without_backtrace());
+    refuse_archive(path, error.what_without_backtrace());
   }
 }
 

@@ -139,21 +139,21 @@ std::optional<Problem> localsgd_meets_rarely(const RunSpec& spec) {
                  "buffers average"};
 }
 
-constexpr SpecRule kRules[] = {one_batch,
-                               batch_feeds_all,
-                               parts_have_samples,
-                               nesterov_needs_momentum,
-                               one_target,
-                               target_can_be_measured,
-                               validation_feeds_target,
-                               loss_fits_data,
-                               dp_keeps_first_buffers,
-                               dp_does_not_overlap,
-                               switches_are_of_dp,
-                               compression_has_bits_to_spare,
-                               compression_has_gradients,
-                               local_steps_need_localsgd,
-                               localsgd_meets_rarely};
+constexpr SpecRule kSpecRules[] = {one_batch,
+                                   batch_feeds_all,
+                                   parts_have_samples,
+                                   nesterov_needs_momentum,
+                                   one_target,
+                                   target_can_be_measured,
+                                   validation_feeds_target,
+                                   loss_fits_data,
+                                   dp_keeps_first_buffers,
+                                   dp_does_not_overlap,
+                                   switches_are_of_dp,
+                                   compression_has_bits_to_spare,
+                                   compression_has_gradients,
+                                   local_steps_need_localsgd,
+                                   localsgd_meets_rarely};
 
 }  // namespace
 
@@ -163,7 +163,7 @@ std::vector<Problem> problems_of(const RunSpec& spec, const Surroundings& surrou
   for (Problem& problem : torch_problems(spec, run)) problems.push_back(std::move(problem));
   for (Problem& problem : input_problems(spec)) problems.push_back(std::move(problem));
   for (Problem& problem : model_problems(spec)) problems.push_back(std::move(problem));
-  for (const SpecRule rule : kRules) {
+  for (const SpecRule rule : kSpecRules) {
     if (auto problem = rule(spec)) problems.push_back(std::move(*problem));
   }
   return problems;

@@ -73,16 +73,17 @@ std::optional<Problem> gloo_lacks_bf16(const RunSpec& spec, const Combination& r
                  run.device == "cuda" ? "compression f16, or backend nccl" : "compression f16"};
 }
 
-constexpr TorchRule kRules[] = {recompute_is_ours,     checkpoints_are_ours, traces_are_ours,
-                                ddp_always_overlaps,   cores_have_no_cap,    divided_weights_are_not_written,
-                                ddp_has_these_buffers, gloo_lacks_bf16};
+constexpr TorchRule kTorchRules[] = {recompute_is_ours,     checkpoints_are_ours,
+                                     traces_are_ours,       ddp_always_overlaps,
+                                     cores_have_no_cap,     divided_weights_are_not_written,
+                                     ddp_has_these_buffers, gloo_lacks_bf16};
 
 }  // namespace
 
 std::vector<Problem> torch_problems(const RunSpec& spec, const Combination& run) {
   std::vector<Problem> problems;
   if (spec.engine != "torch") return problems;
-  for (const TorchRule rule : kRules) {
+  for (const TorchRule rule : kTorchRules) {
     if (auto problem = rule(spec, run)) problems.push_back(std::move(*problem));
   }
   return problems;

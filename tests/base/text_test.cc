@@ -67,6 +67,11 @@ TEST(Nearest, DoesNotOfferAWordThatSharesNoLetter) {
   EXPECT_EQ(nearest("xyz", std::vector<std::string>{"mpi"}), std::nullopt);
 }
 
+TEST(Spaced, TurnsANameIntoWords) {
+  EXPECT_EQ(spaced("out_of_memory"), "out of memory");
+  EXPECT_EQ(spaced(""), "");
+}
+
 TEST(Suggestion, IsASentenceOrNothing) {
   EXPECT_EQ(suggestion("golo", kBackends), " Did you mean 'gloo'?");
   EXPECT_EQ(suggestion("infiniband", kBackends), "");

@@ -1,9 +1,9 @@
 #include "lockstep/cli/bench/bench_rank.h"
 
-#include "lockstep/base/log.h"
 #include "lockstep/cli/bench/bench_conclusion.h"
 #include "lockstep/cli/bench/bench_runner.h"
 #include "lockstep/cli/bench/plan_check.h"
+#include "lockstep/cli/log_identity.h"
 #include "lockstep/cli/run_machine.h"
 
 namespace lockstep::cli {
@@ -32,12 +32,6 @@ std::vector<OpenBackend> open_backends(const BenchOptions& options, const comm::
 }
 
 // Says which source won, and which others say something else.
-void log_identity(const comm::Identity& identity) {
-  base::log_debug(comm::describe(identity));
-  if (identity.group.rank != 0) return;
-  for (const std::string& disagreement : identity.disagreements) base::log_warning(disagreement);
-}
-
 BenchReport measure(const BenchOptions& options, const comm::Registry& registry, comm::Session& session) {
   require_same_plan(options, session);
   Progress progress(session.group().rank == 0 ? options.progress : "none");

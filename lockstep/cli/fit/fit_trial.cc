@@ -11,8 +11,6 @@
 namespace lockstep::cli {
 namespace {
 
-using Json = nlohmann::json;
-
 // Every batch is one epoch: there are as many samples as it needs, and no more.
 std::vector<std::string> command_for(const FitOptions& options, const Answer& answer, std::int64_t batch,
                                      const std::filesystem::path& store) {
@@ -42,17 +40,18 @@ std::vector<std::string> command_for(const FitOptions& options, const Answer& an
   return command;
 }
 
-BatchTrial trial_from(const Json& record, std::int64_t batch) {
+BatchTrial trial_from(const nlohmann::json& record, std::int64_t batch) {
   BatchTrial trial{batch, true, 0, {}};
   if (record.contains("memory")) trial.peak_bytes = record["memory"].value("peak_bytes", std::uint64_t{0});
-  const Json steps = record.value("steps", Json::object());
+  const nlohmann::json steps = record.value("steps", nlohmann::json::object());
   if (steps.contains("samples_per_second"))
     trial.seconds_per_sample = 1 / steps["samples_per_second"].get<double>();
   return trial;
 }
 
-[[noreturn]] void refuse(const Captured& run, const std::string& what, const Json& record) {
-  const Json failure = record.is_object() ? record.value("failure", Json::object()) : Json::object();
+[[noreturn]] void refuse(const Captured& run, const std::string& what, const nlohmann::json& record) {
+  const nlohmann::json failure =
+      record.is_object() ? record.value("failure", nlohmann::json::object()) : nlohmann::json::object();
   const std::string message = failure.value("message", run.error);
   const int code = run.status.kind == launch::ExitStatus::Kind::exited ? run.status.number : 1;
   throw base::Error(code >= 2 && code <= 4 ? static_cast<base::ExitCode>(code) : base::ExitCode::run_failed,
@@ -66,7 +65,7 @@ BatchTrial try_batch(const FitOptions& options, const Answer& answer, std::int64
   const std::string what = fmt::format("the trial of {} with a batch of {} per worker", answer.name, batch);
   const Captured run =
       capture(command_for(options, answer, batch, store), what, options.trial_timeout, &signals);
-  const Json record = Json::parse(run.output, nullptr, false);
+  const nlohmann::json record = nlohmann::json::parse(run.output, nullptr, false);
   if (record.is_object() && record.value("status", "") == "out_of_memory") return {batch, false, 0, {}};
   if (!run.status.ok() || !record.is_object()) refuse(run, what, record);
   return trial_from(record, batch);

@@ -18,7 +18,7 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr base::Nanoseconds kLimit = std::chrono::minutes(1);
+constexpr base::Nanoseconds kDescribeLimit = std::chrono::minutes(1);
 
 // What a core does in practice on small images, and what memory gives the optimiser; a guess that the first
 // runs of the study correct.
@@ -73,7 +73,7 @@ const std::map<std::string, RunEstimate::ModelCost>& RunEstimate::costs() {
     const auto worker = find_worker();
     if (!worker) return *costs_;
     const auto described = nlohmann::json::parse(
-        output_of({worker->string(), "describe", "--json"}, "`lockstep-worker describe`", kLimit));
+        output_of({worker->string(), "describe", "--json"}, "`lockstep-worker describe`", kDescribeLimit));
     for (const auto& model : described.at("models")) {
       const double flops = model.value("training_flops_per_sample", 3 * model.value("flops_per_sample", 0.0));
       const double pixels =

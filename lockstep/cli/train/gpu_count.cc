@@ -10,7 +10,7 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr base::Nanoseconds kLimit = std::chrono::seconds(20);
+constexpr base::Nanoseconds kDriverLimit = std::chrono::seconds(20);
 
 void* open_driver() {
   return ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -23,7 +23,7 @@ Function* driver_function(void* driver, const char* name) {
   return reinterpret_cast<Function*>(address);
 }
 
-std::string ask_driver() {
+std::string count_of_driver() {
   void* driver = open_driver();
   if (driver == nullptr) throw std::runtime_error("NVIDIA's driver (libcuda.so.1) is not installed");
   int count = 0;
@@ -42,7 +42,7 @@ bool has_driver() {
 
 GpuCount ask_for_gpus() {
   if (!has_driver()) return {0, "NVIDIA's driver (libcuda.so.1) is not installed"};
-  const TrialResult asked = try_in_process(ask_driver, kLimit);
+  const TrialResult asked = try_in_process(count_of_driver, kDriverLimit);
   if (!asked.well()) return {0, asked.complaint()};
   const int count = std::stoi(base::trim(asked.output));
   return {count, count > 0 ? "" : "NVIDIA's driver finds no device"};

@@ -29,7 +29,7 @@ std::string field(const RunRecord& record, const char* name) {
 // Only this version's specs can be asked for their input.
 std::string input_text(const RunRecord& record) {
   try {
-    return ", input " + text_of(record::input_shape(record::spec_from_json(record.spec, "")));
+    return ", input " + cli::text_of(record::input_shape(record::spec_from_json(record.spec, "")));
   } catch (const base::Error&) {
     return "";
   }
@@ -60,8 +60,8 @@ std::string engine_text(const RunRecord& record) {
 
 std::string what_ran(const RunRecord& record) {
   return named("model", field(record, "model") + input_text(record)) + named("data", field(record, "data")) +
-         named("strategy", text_of(Setup{field(record, "strategy"), field(record, "backend"),
-                                         field(record, "device"), record.workers})) +
+         named("strategy", cli::text_of(Setup{field(record, "strategy"), field(record, "backend"),
+                                              field(record, "device"), record.workers})) +
          named("batch",
                fmt::format("{} per worker, {} global", record.batch.per_worker, record.batch.global)) +
          named("update", fmt::format("{}, learning rate {}, {}", field(record, "optimizer"),

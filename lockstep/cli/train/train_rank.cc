@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "lockstep/base/error.h"
-#include "lockstep/base/log.h"
+#include "lockstep/cli/log_identity.h"
 #include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/train/live_display.h"
 #include "lockstep/cli/train/train_conclusion.h"
@@ -34,12 +34,6 @@ constexpr base::Nanoseconds kOthersWait = std::chrono::seconds(5);
 constexpr base::Nanoseconds kOthersWaitAfterFailure = std::chrono::seconds(1);
 
 // Says which source won, and which others say something else.
-void log_identity(const comm::Identity& identity) {
-  base::log_debug(comm::describe(identity));
-  if (identity.group.rank != 0) return;
-  for (const std::string& disagreement : identity.disagreements) base::log_warning(disagreement);
-}
-
 // The worker reads the environment alone, so what flags said goes there.
 launch::Variables variables_of_flags(const comm::IdentityFlags& flags) {
   launch::Variables variables;

@@ -88,7 +88,7 @@ std::vector<Row> read_log(const fs::path& log) {
   return rows;
 }
 
-bool belongs(std::size_t block, Split split) {
+bool block_belongs(std::size_t block, Split split) {
   const bool validation = block % kBlocksPerValidation == kValidationOf;
   return validation == (split == Split::validation);
 }
@@ -101,7 +101,7 @@ SampleSet load_driving(const SetRequest& request) {
   set.task = record::Task::steering;
   std::vector<fs::path> frames;
   for (std::size_t block = 0; block < kBlocks; ++block) {
-    if (!belongs(block, request.split)) continue;
+    if (!block_belongs(block, request.split)) continue;
     const Share share = share_of(rows.size(), kBlocks, block);
     for (std::size_t i = share.begin; i < share.begin + share.count; ++i) {
       frames.push_back(rows[i].frame);

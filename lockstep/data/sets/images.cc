@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kPhotosPerValidation = 6;
 
-bool belongs(std::size_t photo, Split split) {
+bool photo_belongs(std::size_t photo, Split split) {
   return (photo % kPhotosPerValidation == kPhotosPerValidation - 1) == (split == Split::validation);
 }
 
@@ -37,7 +37,7 @@ SampleSet load_images(const SetRequest& request) {
   SampleSet set;
   set.task = record::Task::restoration;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (belongs(i, request.split)) set.images.add(read_photo(files[i], request.input));
+    if (photo_belongs(i, request.split)) set.images.add(read_photo(files[i], request.input));
   }
   add_patch_grid(set, request.input.height, request.input.width);
   return set;

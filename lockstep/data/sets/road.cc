@@ -17,8 +17,8 @@ using base::KeyedRandom;
 using base::RandomStream;
 using Colour = std::array<float, 3>;
 
-constexpr std::size_t kTrainSamples = 2000;
-constexpr std::size_t kValidationSamples = 400;
+constexpr std::size_t kTrainFrames = 2000;
+constexpr std::size_t kValidationFrames = 400;
 
 struct Scene {
   float curvature, heading, offset;
@@ -89,7 +89,7 @@ void draw_frame(KeyedRandom& random, const Scene& scene, const ImageShape& shape
 
 SampleSet draw_road(const SetRequest& request) {
   const bool train = request.split == Split::train;
-  const std::size_t count = request.samples.value_or(train ? kTrainSamples : kValidationSamples);
+  const std::size_t count = request.samples.value_or(train ? kTrainFrames : kValidationFrames);
   const ImageShape shape = request.entry->shape;
   SampleSet set;
   set.task = record::Task::steering;

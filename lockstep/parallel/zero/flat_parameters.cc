@@ -9,7 +9,7 @@
 namespace lockstep::parallel {
 namespace {
 
-at::Tensor make_row(const at::Tensor& like, std::size_t elements) {
+at::Tensor make_parameter_row(const at::Tensor& like, std::size_t elements) {
   const measure::UseScope use(measure::Use::parameters);
   return at::empty({static_cast<std::int64_t>(elements)}, like.options().requires_grad(false));
 }
@@ -27,7 +27,8 @@ std::vector<at::Tensor> views_into(const at::Tensor& row, const std::vector<mode
 }
 
 FlatParameters::FlatParameters(const std::vector<models::NamedTensor>& parameters)
-    : elements_(total_of(elements_of(parameters))), row_(make_row(parameters.front().tensor, elements_)) {
+    : elements_(total_of(elements_of(parameters))),
+      row_(make_parameter_row(parameters.front().tensor, elements_)) {
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> views = views_into(row_, parameters);
   for (std::size_t index = 0; index < parameters.size(); ++index) {
@@ -42,7 +43,7 @@ void FlatParameters::drop() {
 }
 
 void FlatParameters::make_room() {
-  const at::Tensor room = make_row(row_, elements_);
+  const at::Tensor room = make_parameter_row(row_, elements_);
   row_.storage().set_data_ptr(room.storage().set_data_ptr(c10::DataPtr(nullptr, row_.device())));
 }
 

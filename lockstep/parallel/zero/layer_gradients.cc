@@ -11,7 +11,7 @@
 namespace lockstep::parallel {
 namespace {
 
-at::Tensor make_row(const at::Tensor& like, std::size_t elements) {
+at::Tensor make_gradient_row(const at::Tensor& like, std::size_t elements) {
   const measure::UseScope use(measure::Use::gradients);
   return at::empty({static_cast<std::int64_t>(elements)}, like.options().requires_grad(false));
 }
@@ -28,7 +28,7 @@ LayerGradients::LayerGradients(const std::vector<Layer>& layers, const Surroundi
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
     if (!layers_[layer].trained) continue;
     layers_of_[layers_[layer].unit].push_back(layer);
-    entries_[layer].sum = make_row(layers_[layer].parameters.front().tensor, shard(layer).count);
+    entries_[layer].sum = make_gradient_row(layers_[layer].parameters.front().tensor, shard(layer).count);
   }
 }
 
@@ -68,7 +68,7 @@ void LayerGradients::prepare(std::size_t layer) {
   Entry& entry = entries_[layer];
   if (entry.whole.defined()) return;
   const Layer& of = layers_[layer];
-  entry.whole = make_row(of.parameters.front().tensor, total_of(elements_of(of.parameters)));
+  entry.whole = make_gradient_row(of.parameters.front().tensor, total_of(elements_of(of.parameters)));
   entry.views = views_into(entry.whole, of.parameters);
   entry.written.assign(of.parameters.size(), false);
   entry.ready.assign(of.parameters.size(), false);
@@ -119,7 +119,7 @@ void LayerGradients::reduce(std::size_t layer) {
   }
   while (!flights_.empty()) land_first();
   Flight flight{layer, entry.whole, {}, {}};
-  if (!first_) flight.more = make_row(entry.sum, shard(layer).count);
+  if (!first_) flight.more = make_gradient_row(entry.sum, shard(layer).count);
   const comm::Operation operation = comm::reduce_scatter(
       buffer_of(flight.whole), buffer_of(first_ ? entry.sum : flight.more), comm::ReduceOp::sum,
       comm::Purpose::gradient,

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "lockstep/base/counted.h"
+#include "lockstep/base/text.h"
 #include "lockstep/report/charts/charts.h"
 
 namespace lockstep::report {
@@ -43,11 +44,6 @@ bool wants_log(const GridAxis& axis) {
   const double first = number_of(axis.values.front()).value_or(0);
   const double last = number_of(axis.values.back()).value_or(0);
   return std::min(first, last) > 0 && std::max(first, last) >= 4 * std::min(first, last);
-}
-
-std::string spaced(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
 }
 
 bool is_divided(const std::vector<ChartSeries>& series) {
@@ -165,7 +161,7 @@ Charts along_axis(const Grid& grid, Chart chart, const std::string& axis_name, c
   if (axis == nullptr || axis->values.size() < 2) return {};
   const bool numeric = is_numeric(*axis);
   chart.kind = numeric ? ChartKind::line : ChartKind::bar;
-  chart.x.label = axis_name == "batch_size" ? "batch per worker" : spaced(axis_name);
+  chart.x.label = axis_name == "batch_size" ? "batch per worker" : base::spaced(axis_name);
   chart.x.log = numeric && wants_log(*axis);
   if (!numeric) chart.x.categories = axis->values;
   for (const GridCell& cell : grid.cells) {

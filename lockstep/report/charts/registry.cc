@@ -10,12 +10,12 @@
 namespace lockstep::report {
 namespace {
 
-struct Entry {
+struct ChartEntry {
   const char* name;
   Charts (*make)(const Subject&);
 };
 
-constexpr std::array<Entry, 18> kEntries = {{
+constexpr std::array<ChartEntry, 18> kCharts = {{
     {"speedup", speedup_charts},
     {"efficiency", efficiency_charts},
     {"throughput", throughput_charts},
@@ -40,12 +40,12 @@ constexpr std::array<Entry, 18> kEntries = {{
 
 std::vector<std::string> chart_names() {
   std::vector<std::string> names;
-  for (const Entry& entry : kEntries) names.emplace_back(entry.name);
+  for (const ChartEntry& entry : kCharts) names.emplace_back(entry.name);
   return names;
 }
 
 std::vector<Chart> make_charts(const std::string& name, const Subject& subject) {
-  for (const Entry& entry : kEntries) {
+  for (const ChartEntry& entry : kCharts) {
     if (name != entry.name) continue;
     Charts charts = entry.make(subject);
     std::erase_if(charts, [](const Chart& chart) { return chart.empty(); });

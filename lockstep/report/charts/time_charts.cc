@@ -4,6 +4,7 @@
 #include <map>
 
 #include "lockstep/base/counted.h"
+#include "lockstep/base/text.h"
 #include "lockstep/report/charts/charts.h"
 #include "lockstep/report/model/last_epoch.h"
 
@@ -216,9 +217,7 @@ Charts axes_charts(const Subject& subject) {
   Charts charts;
   for (const GridAxis& axis : subject.grid.axes)
     for (const Against& against : kAgainst) {
-      std::string name = axis.name;
-      std::replace(name.begin(), name.end(), '_', ' ');
-      Chart chart{"axes", ChartKind::line, std::string(against.title) + " by " + name};
+      Chart chart{"axes", ChartKind::line, std::string(against.title) + " by " + base::spaced(axis.name)};
       chart.y = against.y;
       append(charts, along_axis(subject.grid, chart, axis.name,
                                 [&](const GridCell& cell) { return figure(cell, against.figure); }));

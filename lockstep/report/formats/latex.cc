@@ -63,7 +63,7 @@ std::string plain(std::string_view text) {
   return safe;
 }
 
-std::string row_of(const std::vector<std::string>& cells) {
+std::string latex_row(const std::vector<std::string>& cells) {
   std::string row;
   for (const std::string& cell : cells)
     row += (row.empty() && &cell == &cells.front() ? "" : " & ") + plain(cell);
@@ -78,12 +78,12 @@ std::string page_of(const Table& table, std::size_t first, std::size_t end) {
     alignment += table.is_numeric(column) ? 'r' : 'l';
   }
   std::string text =
-      fmt::format("\\begin{{tabular}}{{{}}}\n\\toprule\n{}\\midrule\n", alignment, row_of(cells));
+      fmt::format("\\begin{{tabular}}{{{}}}\n\\toprule\n{}\\midrule\n", alignment, latex_row(cells));
   for (std::size_t row = first; row < end; ++row) {
     cells.clear();
     for (std::size_t column = 0; column < table.columns.size(); ++column)
       cells.push_back(table.text_of(row, column));
-    text += row_of(cells);
+    text += latex_row(cells);
   }
   return text + "\\bottomrule\n\\end{tabular}";
 }
@@ -95,7 +95,7 @@ std::string note_of(const Table& table) {
 }
 
 // Narrowed to the page where it is wider.
-std::string table_text(const Table& table) {
+std::string latex_table(const Table& table) {
   std::string text;
   for (std::size_t first = 0; first < table.rows.size(); first += kRowsOnPage)
     text += fmt::format(
@@ -122,7 +122,7 @@ std::string latex_of(const Report& report) {
     for (const Sentence& sentence : paragraph.sentences) text += plain(sentence.text) + "\n";
     text += "\n";
   }
-  for (const Table& table : report.tables) text += table_text(table);
+  for (const Table& table : report.tables) text += latex_table(table);
   for (const PublishedNote& note : report.published)
     text += fmt::format("\\noindent\\textbf{{{}}} ({}): {}\n\n", plain(note.name), plain(note.source),
                         plain(note.definition));

@@ -21,19 +21,19 @@ std::string plain(const std::string& text) {
   return safe;
 }
 
-std::string row_of(const std::vector<std::string>& cells) {
+std::string markdown_row(const std::vector<std::string>& cells) {
   std::string row = "|";
   for (const std::string& cell : cells) row += " " + cell + " |";
   return row + "\n";
 }
 
-std::string table_text(const Table& table) {
+std::string markdown_table(const Table& table) {
   std::string text = fmt::format("\n## {}\n\n", plain(table.title));
   for (const std::string& line : base::split(table.note, '\n')) text += plain(line) + "\n\n";
   std::vector<std::string> cells;
   for (std::size_t column = 0; column < table.columns.size(); ++column)
     cells.push_back(plain(table.heading_of(column)));
-  text += row_of(cells) + "|";
+  text += markdown_row(cells) + "|";
   for (std::size_t column = 0; column < table.columns.size(); ++column)
     text += table.is_numeric(column) ? "---:|" : "---|";
   text += "\n";
@@ -41,12 +41,12 @@ std::string table_text(const Table& table) {
     cells.clear();
     for (std::size_t column = 0; column < table.columns.size(); ++column)
       cells.push_back(plain(table.text_of(row, column)));
-    text += row_of(cells);
+    text += markdown_row(cells);
   }
   return text;
 }
 
-std::string words_text(const Report& report, bool explain) {
+std::string markdown_words(const Report& report, bool explain) {
   std::string text;
   for (const Paragraph& paragraph : report.words) {
     text += fmt::format("\n## {}\n\n",
@@ -88,8 +88,8 @@ std::string lists_text(const Report& report) {
 std::string markdown_of(const Report& report, const FormatOptions& options) {
   std::string text = fmt::format("> {}\n\n# {}\n", plain(report.first_line), plain(report.title));
   if (!report.notes.empty()) text += fmt::format("\n{}\n", plain(report.notes));
-  text += words_text(report, options.explain);
-  for (const Table& table : report.tables) text += table_text(table);
+  text += markdown_words(report, options.explain);
+  for (const Table& table : report.tables) text += markdown_table(table);
   return text + charts_text(report, options.chart_folder) + lists_text(report);
 }
 

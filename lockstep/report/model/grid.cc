@@ -46,7 +46,7 @@ class MachineNames {
   bool by_host_ = true;
 };
 
-std::string name_of(const std::vector<AxisPoint>& point) {
+std::string cell_name_at(const std::vector<AxisPoint>& point) {
   std::string name;
   for (const AxisPoint& at : point) name += (name.empty() ? "" : ",") + at.axis + "=" + at.value;
   return name.empty() ? "only" : name;
@@ -125,7 +125,7 @@ void group(Grid& grid, const MachineNames& machines, std::vector<RunRecord> reco
       grid.cells.push_back({});
       found = grid.cells.end() - 1;
       found->point = point;
-      found->name = name_of(point);
+      found->name = cell_name_at(point);
     }
     take(*found, std::move(record));
   }
@@ -205,9 +205,7 @@ std::string GridCell::others_text() const {
   std::vector<std::string> parts;
   for (const auto& [status, count] : counts)
     parts.push_back(counts.size() == 1 ? status : fmt::format("{} {}", count, status));
-  std::string text = base::join(parts, ", ");
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
+  return base::spaced(base::join(parts, ", "));
 }
 
 std::vector<const RunRecord*> GridCell::failures() const {

@@ -61,6 +61,9 @@ struct CellNote {
   bool cannot_run = false;  // on this machine: it has no runs and will have none
 };
 
+// Whether an axis is one of batches, per worker or global.
+bool is_batch(std::string_view axis);
+
 // `study` may be null.
 Grid make_grid(const lab::Study* study, const std::vector<CellNote>& notes,
                std::vector<record::RunRecord> records);

@@ -25,11 +25,6 @@ bool is_word(const std::string& axis) {
          axis == "engine" || axis == "machine";
 }
 
-std::string spaced(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
-
 std::string whole_label(const GridCell& cell) {
   const record::RunRecord* run = cell.any();
   if (run == nullptr) return cell.name;
@@ -39,20 +34,24 @@ std::string whole_label(const GridCell& cell) {
 
 }  // namespace
 
+bool is_batch(std::string_view axis) {
+  return axis == "batch_size" || axis == "global_batch";
+}
+
 std::string point_text(const lab::AxisPoint& point) {
   if (point.axis == "workers") return point.value + (point.value == "1" ? " worker" : " workers");
   if (point.axis == "batch_size" && !point.value.empty()) return "batch " + point.value + " per worker";
   if (point.axis == "global_batch" && !point.value.empty()) return "global batch " + point.value;
-  if (point.value.empty()) return "no " + spaced(point.axis);
+  if (point.value.empty()) return "no " + base::spaced(point.axis);
   if (is_word(point.axis) || speaks_for_itself(point.value)) return point.value;
-  return spaced(point.axis) + " " + point.value;
+  return base::spaced(point.axis) + " " + point.value;
 }
 
 std::string point_text(const GridAxis& axis, const std::string& value) {
   const std::string alone = point_text({axis.name, value});
   const bool named = !is_word(axis.name) && !value.empty() && alone == value &&
                      !std::all_of(axis.values.begin(), axis.values.end(), speaks_for_itself);
-  return named ? spaced(axis.name) + " " + value : alone;
+  return named ? base::spaced(axis.name) + " " + value : alone;
 }
 
 std::string label_without(const Grid& grid, const GridCell& cell, const std::vector<std::string>& axes) {

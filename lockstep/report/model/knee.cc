@@ -5,10 +5,6 @@
 namespace lockstep::report {
 namespace {
 
-bool is_batch(const std::string& axis) {
-  return axis == "batch_size" || axis == "global_batch";
-}
-
 bool same_but_batch(const GridCell& one, const GridCell& other) {
   return std::all_of(one.point.begin(), one.point.end(), [&](const lab::AxisPoint& at) {
     return is_batch(at.axis) || other.at(at.axis) == at.value;

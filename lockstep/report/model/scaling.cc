@@ -12,10 +12,6 @@ namespace {
 
 using predict::Scaling;
 
-bool is_batch(const std::string& axis) {
-  return axis == "batch_size" || axis == "global_batch";
-}
-
 // A spec leaves out what is unset, and what was added to specs after it was recorded: then it had the
 // default.
 const nlohmann::json& value_in(const nlohmann::json& spec, const record::Field& field) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "lockstep/base/text.h"
+
 namespace lockstep::report {
 namespace {
 
@@ -90,9 +92,8 @@ std::vector<lab::Target> targets_of(const lab::Study* study, const Grid& grid) {
 }
 
 std::string target_text(const lab::Target& target) {
-  std::string words = target.figure;
-  std::replace(words.begin(), words.end(), '_', ' ');
-  return fmt::format("{} {} {}", words, wants_more(target) ? "at least" : "below", target.value);
+  return fmt::format("{} {} {}", base::spaced(target.figure), wants_more(target) ? "at least" : "below",
+                     target.value);
 }
 
 std::optional<Number> epochs_until(const GridCell& cell, const lab::Target& target) {

@@ -12,7 +12,7 @@
 namespace lockstep::report {
 namespace {
 
-constexpr double kTop = 4, kLeft = 8, kRight = 30, kLine = 15, kBar = 12, kGap = 8;
+constexpr double kRowsTop = 4, kLeft = 8, kRight = 30, kLine = 15, kBar = 12, kGap = 8;
 
 struct Rows {
   std::vector<std::vector<std::string>> names;  // of each category, broken into lines
@@ -27,7 +27,7 @@ double bars_height(const Chart& chart) {
 
 Rows lay_out(const Chart& chart) {
   Rows rows;
-  double y = kTop;
+  double y = kRowsTop;
   for (const std::string& category : chart.x.categories) {
     rows.names.push_back(wrap(category, kChartWidth - kLeft - kRight));
     rows.tops.push_back(y);
@@ -115,7 +115,8 @@ std::string draw_ticks(const Chart& chart, const Scale& scale, double bottom) {
   std::string body = text_element(kChartWidth - 8, bottom + 31, axis_title(chart.y, unit), "end", "label");
   for (const Tick& tick : ticks_for(scale, unit, true, {})) {
     const double x = scale.at(tick.value);
-    body += line_element(x, kTop, x, bottom, "grid") + element("text",
+    body +=
+        line_element(x, kRowsTop, x, bottom, "grid") + element("text",
                                                                {{"x", pixels(x)},
                                                                 {"y", pixels(bottom + 14)},
                                                                 {"text-anchor", x < 30 ? "start" : "middle"},
@@ -142,7 +143,7 @@ Drawing draw_bars(const Chart& chart) {
     drawing.body += draw_category(chart, scale, i, y);
   }
   for (const ChartRule& rule : chart.rules)
-    drawing.body += line_element(scale.at(rule.value), kTop, scale.at(rule.value), rows.bottom, "rule");
+    drawing.body += line_element(scale.at(rule.value), kRowsTop, scale.at(rule.value), rows.bottom, "rule");
   return drawing;
 }
 

@@ -26,6 +26,7 @@ std::string rect_element(double x, double y, double width, double height, const 
 std::string pixels(double value);
 
 inline constexpr double kFontPixels = 12;
+inline constexpr double kTickPixels = 11;  // of the class "tick"
 // Of the widest of the usual sans-serif fonts.
 double text_width(std::string_view text, double font_pixels = kFontPixels);
 // Broken between words into lines of at most that width; a longer word is broken where it must be.

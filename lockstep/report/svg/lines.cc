@@ -13,7 +13,7 @@
 namespace lockstep::report {
 namespace {
 
-constexpr double kTop = 26, kPlotHeight = 200, kTickFont = 11;
+constexpr double kTop = 26, kPlotHeight = 200;
 
 struct Frame {
   Scale x, y;
@@ -64,7 +64,7 @@ AxisRange horizontal_range(const Chart& chart) {
 
 double widest(const std::vector<Tick>& ticks) {
   double width = 0;
-  for (const Tick& tick : ticks) width = std::max(width, text_width(tick.text, kTickFont));
+  for (const Tick& tick : ticks) width = std::max(width, text_width(tick.text, kTickPixels));
   return width;
 }
 

@@ -10,8 +10,6 @@
 namespace lockstep::report {
 namespace {
 
-constexpr double kTickFont = 11;
-
 double round_step(double raw) {
   const double power = std::pow(10, std::floor(std::log10(raw)));
   for (const double factor : {1.0, 2.0, 2.5, 5.0, 10.0})
@@ -20,7 +18,7 @@ double round_step(double raw) {
 }
 
 double extent(const Tick& tick, bool horizontal) {
-  return horizontal ? text_width(tick.text, kTickFont) + 6 : kTickFont + 6;
+  return horizontal ? text_width(tick.text, kTickPixels) + 6 : kTickPixels + 6;
 }
 
 bool too_close(const std::vector<Tick>& ticks, const Scale& scale, bool horizontal) {

@@ -2,16 +2,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "lockstep/base/text.h"
 #include "lockstep/lab/run_figures.h"
 #include "lockstep/report/tables/tables.h"
 
 namespace lockstep::report {
 namespace {
-
-std::string spaced(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
 
 bool is_shown(const GridAxis& axis) {
   return axis.values.size() > 1;
@@ -28,7 +24,7 @@ TableValue point_value(const std::string& text) {
 
 std::string axis_heading(const std::string& axis) {
   if (axis == "batch_size") return "batch per worker";
-  return spaced(axis);
+  return base::spaced(axis);
 }
 
 std::vector<TableColumn> point_columns(const Grid& grid) {

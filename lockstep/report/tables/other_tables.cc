@@ -50,7 +50,7 @@ std::vector<const GridCell*> cells_at(const Grid& grid, const std::vector<lab::A
   return cells;
 }
 
-std::optional<double> published_at(const lab::Published& column, const std::vector<lab::AxisPoint>& point) {
+std::optional<double> published_cell(const lab::Published& column, const std::vector<lab::AxisPoint>& point) {
   for (const lab::PublishedValue& given : column.values)
     if (given.at == point) return given.value;
   return std::nullopt;
@@ -136,7 +136,7 @@ std::vector<TableValue> published_row(const lab::Study& study, const std::vector
     row.push_back(word(at == point.end() ? "" : at->value));
   }
   for (const lab::Published& column : study.published) {
-    row.push_back(value(published_at(column, point)));
+    row.push_back(value(published_cell(column, point)));
     if (ends_with_ours(study, column))
       row.push_back(value(cell == nullptr ? std::nullopt : figure(*cell, column.figure)));
   }

@@ -12,12 +12,12 @@
 namespace lockstep::report {
 namespace {
 
-struct Entry {
+struct TableEntry {
   const char* name;
   Table (*make)(const Subject&);
 };
 
-constexpr std::array<Entry, 17> kEntries = {{
+constexpr std::array<TableEntry, 17> kTables = {{
     {"summary", summary_table},
     {"scaling", scaling_table},
     {"throughput", throughput_table},
@@ -50,12 +50,12 @@ bool says_anything(const Table& table, const Grid& grid) {
 
 std::vector<std::string> table_names() {
   std::vector<std::string> names;
-  for (const Entry& entry : kEntries) names.emplace_back(entry.name);
+  for (const TableEntry& entry : kTables) names.emplace_back(entry.name);
   return names;
 }
 
 std::optional<Table> make_table(const std::string& name, const Subject& subject) {
-  for (const Entry& entry : kEntries) {
+  for (const TableEntry& entry : kTables) {
     if (name != entry.name) continue;
     Table table = without_unknown(entry.make(subject));
     if (table.rows.empty() || !says_anything(table, subject.grid)) return std::nullopt;

@@ -26,10 +26,6 @@ struct Compared {
   bool exact = false;  // counted, not measured: it has no noise
 };
 
-bool is_batch(const std::string& axis) {
-  return axis == "batch_size" || axis == "global_batch";
-}
-
 bool is_labelled(const GridAxis& axis) {
   return axis.values.size() > 1 && axis.name != "workers" && axis.name != "machine" && !is_batch(axis.name);
 }
@@ -64,9 +60,7 @@ std::string_view hedge_of(const AxisComparison& comparison, std::string_view nam
 
 std::string axis_words(const AxisComparison& comparison) {
   if (comparison.axis->name == "workers") return "number of workers";
-  std::string name = comparison.axis->name;
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
+  return base::spaced(comparison.axis->name);
 }
 
 std::string value_words(const AxisComparison& comparison, std::size_t value) {

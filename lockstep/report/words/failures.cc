@@ -12,22 +12,17 @@ namespace {
 
 constexpr std::size_t kMostFailures = 3;
 
-std::string spaced(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
-
 bool has_no_figures(const GridCell& cell) {
   return cell.runs.empty() && !cell.others.empty();
 }
 
 // The kind of failure and the first sentence of its message, where there is one.
 std::string reason_of(const record::RunRecord& run) {
-  if (!run.failure) return spaced(run.status);
+  if (!run.failure) return base::spaced(run.status);
   const std::string sentence = first_sentence(run.failure->message);
   // "interrupted after step 94" needs no "interrupted: " before it.
-  if (run.failure->kind.empty() || sentence.starts_with(spaced(run.failure->kind))) return sentence;
-  return fmt::format("{}: {}", spaced(run.failure->kind), sentence);
+  if (run.failure->kind.empty() || sentence.starts_with(base::spaced(run.failure->kind))) return sentence;
+  return fmt::format("{}: {}", base::spaced(run.failure->kind), sentence);
 }
 
 Sentence failure_sentence(const GridCell& cell) {
@@ -74,7 +69,7 @@ Sentence no_figures_sentence(const Grid& grid) {
     if (!has_no_figures(cell)) continue;
     sentence.rests_on.push_back({"status", cell.label, cell.outcome()});
     if (texts.size() < kMostFailures)
-      texts.push_back(fmt::format("{} ({})", cell.label, spaced(cell.outcome())));
+      texts.push_back(fmt::format("{} ({})", cell.label, base::spaced(cell.outcome())));
   }
   const std::size_t more = sentence.rests_on.size() - texts.size();
   sentence.text =

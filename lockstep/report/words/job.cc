@@ -89,7 +89,7 @@ struct JobChange {
   std::string outcome;
 };
 
-JobChange change_of(const Number& before, const Number& after) {
+JobChange job_change(const Number& before, const Number& after) {
   const auto differ = clearly_differ(before, after);
   const std::string hedge(hedge_of(before, after));
   if (differ == false) return {"job-noise", "a difference smaller than the noise"};
@@ -107,7 +107,7 @@ bool has_job(const GridCell& cell) {
 // The headline: one worker against the largest count with cores of its own.
 void add_job(Sentences& sentences, const GridCell& one, const GridCell& many) {
   const Number before = *figure(one, "total_seconds"), after = *figure(many, "total_seconds");
-  const JobChange change = change_of(before, after);
+  const JobChange change = job_change(before, after);
   const bool noise = change.finding == "job-noise";
   const std::vector<JobPart> parts = noise ? std::vector<JobPart>{} : parts_of(one, many);
   const std::string changed = noise ? "" : " " + parts_text(parts, before.value, after.value) + ".";

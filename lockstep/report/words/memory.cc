@@ -11,7 +11,7 @@
 namespace lockstep::report {
 namespace {
 
-constexpr std::size_t kMostCells = 5;
+constexpr std::size_t kMostMemoryCells = 5;
 
 std::vector<const GridCell*> cells_with(const Grid& grid, const std::string& status) {
   std::vector<const GridCell*> cells;
@@ -24,9 +24,9 @@ std::vector<const GridCell*> cells_with(const Grid& grid, const std::string& sta
 std::string few_of(const std::vector<const GridCell*>& cells, std::string (*text)(const GridCell&)) {
   std::vector<std::string> shown;
   for (const GridCell* cell : cells)
-    if (shown.size() < kMostCells) shown.push_back(text(*cell));
+    if (shown.size() < kMostMemoryCells) shown.push_back(text(*cell));
   const std::string more =
-      cells.size() > kMostCells ? fmt::format("; {} more", cells.size() - kMostCells) : "";
+      cells.size() > kMostMemoryCells ? fmt::format("; {} more", cells.size() - kMostMemoryCells) : "";
   return base::join(shown, "; ") + more;
 }
 

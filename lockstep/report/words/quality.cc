@@ -18,7 +18,7 @@ struct LossChange {
   bool equal = false;
 };
 
-LossChange change_of(const Number& before, const Number& after) {
+LossChange loss_change(const Number& before, const Number& after) {
   if (display_number(before.value) == display_number(after.value)) return {"same-loss", "", true};
   const auto differ = clearly_differ(before, after);
   if (differ == false) return {"loss-noise", ": a difference smaller than the noise"};
@@ -46,7 +46,7 @@ void add_loss_by_workers(Sentences& sentences, const Subject& subject) {
     }
   if (few == nullptr) return;
   const Number before = *figure(*few, "train_loss"), after = *figure(*many, "train_loss");
-  const LossChange change = change_of(before, after);
+  const LossChange change = loss_change(before, after);
   const std::string note = epochs_note(std::array<const GridCell*, 2>{few, many}, "train_loss");
   sentences.push_back({change.finding,
                        change.equal
