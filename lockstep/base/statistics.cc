@@ -10,7 +10,10 @@ namespace {
 
 std::vector<double> sorted(std::span<const double> samples) {
   std::vector<double> copy(samples.begin(), samples.end());
-  std::sort(copy.begin(), copy.end());
+  // Behind all numbers: comparing with it would leave the others in any order.
+  const auto numbers =
+      std::partition(copy.begin(), copy.end(), [](double sample) { return !std::isnan(sample); });
+  std::sort(copy.begin(), numbers);
   return copy;
 }
 
@@ -42,7 +45,7 @@ double quantile(std::span<const double> samples, double q) {
   const auto below = static_cast<std::size_t>(std::floor(position));
   const std::size_t above = std::min(below + 1, ordered.size() - 1);
   const double fraction = position - static_cast<double>(below);
-  return ordered[below] + fraction * (ordered[above] - ordered[below]);
+  return fraction == 0 ? ordered[below] : ordered[below] + fraction * (ordered[above] - ordered[below]);
 }
 
 double median(std::span<const double> samples) {

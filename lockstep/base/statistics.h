@@ -11,7 +11,8 @@ struct Interval {
   double high;
 };
 
-// The q-quantile (0 to 1) with linear interpolation between neighbours. The samples must not be empty.
+// The q-quantile (0 to 1) with linear interpolation between neighbours. The samples must not be empty; what
+// is no number counts as larger than all that are.
 double quantile(std::span<const double> samples, double q);
 double median(std::span<const double> samples);
 double mean(std::span<const double> samples);

@@ -115,12 +115,19 @@ std::optional<bool> ComparedFigure::differs() const {
   return significant || figure->unit != "B" ? significant : std::optional(difference.difference != 0);
 }
 
+bool ComparedFigure::lost() const {
+  return figure->better != Better::neither && std::isfinite(difference.mean_a) &&
+         !std::isfinite(difference.mean_b);
+}
+
 bool ComparedFigure::misses(double threshold) const {
+  if (lost()) return true;
   const std::optional<double> by = worse();
   return by && *by > threshold && differs().value_or(false);
 }
 
 bool ComparedFigure::undecided(double threshold) const {
+  if (lost()) return false;
   const std::optional<double> by = worse();
   return by && *by > threshold && !differs();
 }

@@ -24,7 +24,9 @@ struct ComparedFigure {
   // Whether there is a difference beyond the noise; nothing where nobody knows the noise, of single runs.
   // Bytes have none.
   std::optional<bool> differs() const;
-  // Worse by more than this share, and by more than the noise.
+  // A has a number and B has none, where one way is better: the worst that can become of a figure.
+  bool lost() const;
+  // Worse by more than this share, and by more than the noise; or lost.
   bool misses(double threshold) const;
   // Worse by more than this share, but nobody knows the noise: a side has one run, or a figure is not finite.
   bool undecided(double threshold) const;

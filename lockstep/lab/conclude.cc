@@ -67,7 +67,7 @@ record::RunRecord conclude(const RunDirectory& run, record::RunContext context) 
 
 record::RunRecord read_record(const RunDirectory& run) {
   if (!run.has_record())
-    throw base::StoreError(fmt::format(
+    throw base::ConfigError(fmt::format(
         "run {} has no record: it is still running, or it was killed before one could be written. Its events "
         "are in {}.",
         run.id(), run.path().string()));

@@ -23,7 +23,7 @@ void keep(const RunDirectory& run, const Conclusion& conclusion);
 // Both.
 record::RunRecord conclude(const RunDirectory& run, record::RunContext context);
 
-// Throws StoreError: no record, a damaged one, or one of a later schema.
+// Throws ConfigError where there is no record, StoreError where it is damaged or of a later schema.
 record::RunRecord read_record(const RunDirectory& run);
 
 }  // namespace lockstep::lab

@@ -39,8 +39,8 @@ nlohmann::json to_json(const CheckpointFile& file) {
 }
 
 CheckpointFile file_from_text(const std::string& text) {
-  const nlohmann::json json = nlohmann::json::parse(text);
-  return {json.at("name"), json.at("bytes"), json.at("sha256")};
+  const nlohmann::json told = nlohmann::json::parse(text);
+  return {told.at("name"), told.at("bytes"), told.at("sha256")};
 }
 
 }  // namespace

@@ -33,6 +33,17 @@ TEST(Quantile, InterpolatesBetweenNeighbours) {
   EXPECT_DOUBLE_EQ(quantile(descending(2), 0.99), 1.99);
 }
 
+TEST(Quantile, TakesWhatIsNoNumberForTheLargestWhereverItStands) {
+  const double nan = std::nan("");
+  for (const std::vector<double>& samples :
+       {std::vector{nan, 3.0, 1.0, 2.0, 4.0}, std::vector{3.0, 1.0, nan, 2.0, 4.0},
+        std::vector{3.0, 1.0, 2.0, 4.0, nan}}) {
+    EXPECT_EQ(median(samples), 3.0);
+    EXPECT_EQ(quantile(samples, 0.0), 1.0);
+    EXPECT_TRUE(std::isnan(quantile(samples, 1.0)));
+  }
+}
+
 TEST(Median, OfAnOddCountIsTheMiddleAndOfAnEvenCountTheMeanOfTheTwo) {
   EXPECT_EQ(median(descending(5)), 3.0);
   EXPECT_EQ(median(descending(6)), 3.5);

@@ -96,6 +96,7 @@ TEST_F(Runs, rm_removes_a_run_and_asks_for_force_where_there_is_no_record) {
   std::filesystem::remove(runs().at(1) / "record.json");
   EXPECT_EQ(nlohmann::json::parse(lockstep("runs list --json").out)[1]["status"], "no record");
   EXPECT_EQ(lockstep("runs rm " + id(1)).exit_code, 3);
+  EXPECT_EQ(lockstep("runs show " + id(1)).exit_code, 3);
   EXPECT_EQ(lockstep("runs rm --force " + id(0) + " " + id(1)).exit_code, 0);
   EXPECT_THAT(runs(), IsEmpty());
 }

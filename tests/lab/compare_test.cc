@@ -61,6 +61,17 @@ TEST(Compare, a_figure_that_is_not_finite_is_no_difference_within_the_noise) {
     }
 }
 
+TEST(Compare, a_figure_that_is_finite_in_A_alone_misses_every_threshold) {
+  for (const double value : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    const ComparedFigure lost = only(repeats("x", {1.0, 1.2}), repeats("x", {1.1, value}));
+    EXPECT_TRUE(lost.misses(0.05));
+    EXPECT_TRUE(lost.misses(100));
+    EXPECT_FALSE(lost.undecided(0.05)) << "it is held against B";
+    EXPECT_FALSE(only(repeats("x", {1.0, value}), repeats("x", {1.1, 1.2})).misses(0.05)) << "B is better";
+    EXPECT_FALSE(only(repeats("x", {1.0, value}), repeats("x", {1.1, value})).misses(0.05)) << "no worse";
+  }
+}
+
 TEST(Compare, bytes_have_no_noise) {
   const auto with_peak = [](std::uint64_t bytes) {
     std::vector<record::RunRecord> one = repeats("x", {1.0});

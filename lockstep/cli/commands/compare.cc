@@ -187,8 +187,10 @@ Json json_of(const std::vector<ComparedCell>& cells) {
 }
 
 std::string worse_text(const ComparedCell& cell, const ComparedFigure& figure) {
-  return fmt::format("{}{} is {:.1f} % worse", cell.cell.empty() ? "" : shown_name(cell.cell) + ": ",
-                     figure.figure->name, 100 * *figure.worse());
+  const std::string name =
+      fmt::format("{}{}", cell.cell.empty() ? "" : shown_name(cell.cell) + ": ", figure.figure->name);
+  return figure.lost() ? name + " is not finite in B"
+                       : fmt::format("{} is {:.1f} % worse", name, 100 * *figure.worse());
 }
 
 std::vector<std::string> missed(const std::vector<ComparedCell>& cells, double threshold) {
