@@ -42,7 +42,7 @@ if(LOCKSTEP_SANITIZER)
   list(APPEND LOCKSTEP_WARNINGS -Wno-maybe-uninitialized)  # g++ does not follow values through the checks that it adds
 endif()
 # What g++ only guesses from its own inlining differs between its versions and levels: a guess is shown, and stops nobody's build.
-if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND (CMAKE_BUILD_TYPE STREQUAL "Release" OR CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13))
   list(APPEND LOCKSTEP_WARNINGS -Wno-error=maybe-uninitialized -Wno-error=array-bounds -Wno-error=stringop-overflow
        -Wno-error=stringop-overread -Wno-error=restrict -Wno-error=null-dereference -Wno-error=free-nonheap-object)
 endif()

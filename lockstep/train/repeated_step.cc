@@ -12,8 +12,11 @@ namespace {
 // In the first ones memory is taken, algorithms are tried and buckets find their order.
 constexpr int kOrdinarySteps = 3;
 
+// Several workers' steps are recorded on request only: NCCL wants all ranks to record or none, and a rank
+// that falls back does so by itself.
 bool is_wanted(const record::RunSpec& spec) {
-  return spec.device == "cuda" && spec.graph != "off";
+  if (spec.device != "cuda") return false;
+  return spec.graph == "on" || (spec.graph == "auto" && spec.strategy == "single");
 }
 
 }  // namespace
@@ -23,6 +26,8 @@ std::optional<std::string> why_not_repeated(const record::RunSpec& spec) {
     return fmt::format("strategy {} cannot be recorded", spec.strategy);
   if (spec.strategy == "ddp" && !record::moves_device_memory(spec.backend))
     return fmt::format("backend {} moves memory of the host", spec.backend);
+  if (spec.strategy == "ddp" && spec.buffers == "sync")
+    return "synchronised batch norms ask the device for counts";
   if (spec.clip_norm) return "the norm that clip_norm asks for is computed with the host";
   if (record::is_model_file(spec.model)) return "what a module from a file does is not known";
   return std::nullopt;

@@ -33,6 +33,9 @@ TEST(WhyNotRepeated, NamesWhatCannotBeRecorded) {
   EXPECT_FALSE(why_not_repeated(ddp));
   ddp.backend = "shm";
   EXPECT_THAT(*why_not_repeated(ddp), HasSubstr("backend shm"));
+  ddp.backend = "nccl";
+  ddp.buffers = "sync";
+  EXPECT_THAT(*why_not_repeated(ddp), HasSubstr("synchronised"));
 }
 
 TEST(RepeatedStep, IsAnOrdinaryStepOnCores) {

@@ -53,7 +53,15 @@ void Graph::end() {
   make_lean();
 }
 
+bool Graph::is_spoilt() const {
+  cudaStreamCaptureStatus status{};
+  return cudaStreamIsCapturing(stream_, &status) == cudaSuccess &&
+         status == cudaStreamCaptureStatusInvalidated;
+}
+
 void Graph::time(cudaStream_t stream, Timed timed, Wanted wanted) {
+  // Whoever spoilt it has thrown, or end() will: spans that are left on the way must not throw another one.
+  if (is_spoilt()) return;
   std::shared_ptr<Event> event = events_.take();
   check(cudaEventRecordWithFlags(event->get(), stream, cudaEventRecordExternal),
         "recording an event in a CUDA graph");

@@ -61,6 +61,7 @@ class Graph {
     std::vector<cudaGraphNode_t> nodes;  // of the times, in their order; null: not in this variant
     void drop() noexcept;
   };
+  bool is_spoilt() const;  // something was asked for that cannot be recorded
   void find_nodes();
   void make_lean();
   bool times_are_wanted() const;
