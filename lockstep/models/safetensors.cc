@@ -6,9 +6,9 @@
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 
 namespace lockstep::models {
 namespace {
@@ -24,17 +24,12 @@ static_assert(std::endian::native == std::endian::little,
       "'{}' is not a sound safetensors file: {}. It may be truncated; fetch or save it again", source, why));
 }
 
-// The JSON header, with double names refused (the parser would keep the last one silently).
 json parse_header(std::string_view text, const std::string& source) {
-  std::set<std::string> names;
-  const auto watch = [&](int depth, json::parse_event_t event, json& value) {
-    if (event == json::parse_event_t::key && depth == 1 && !names.insert(value.get<std::string>()).second) {
-      refuse_safetensors(source, fmt::format("the name '{}' appears twice", value.get<std::string>()));
-    }
-    return true;
+  const auto refuse_double = [&](const std::string& name) {
+    refuse_safetensors(source, fmt::format("the name '{}' appears twice", name));
   };
   try {
-    json header = json::parse(text.begin(), text.end(), watch);
+    json header = base::parse_json(text, refuse_double);
     if (!header.is_object()) refuse_safetensors(source, "the header is not a JSON object");
     return header;
   } catch (const json::exception& error) {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/text.h"
 #include "lockstep/record/spec_fields.h"
 #include "lockstep/record/yaml_document.h"
@@ -23,7 +24,11 @@ Json value_of(const YAML::Node& node, const std::string& where) {
   if (node.IsScalar()) return node.Scalar();
   if (!node.IsMap()) throw base::ConfigError(where + "a list cannot be the value of a field.");
   Json object = Json::object();
-  for (const auto& pair : node) object[pair.first.Scalar()] = value_of(pair.second, where);
+  for (const auto& pair : node) {
+    const std::string& key = pair.first.Scalar();
+    if (object.contains(key)) throw base::ConfigError(where + key + " is given twice.");
+    object[key] = value_of(pair.second, where);
+  }
   return object;
 }
 
@@ -74,7 +79,10 @@ RunSpec read_spec_file(const std::filesystem::path& file) {
         file.string()));
   if (file.extension() != ".json") return spec_from_yaml(text.str(), file.string());
   try {
-    return spec_from_json(Json::parse(text.str()), file.string());
+    const auto refuse_double = [&](const std::string& key) {
+      throw base::ConfigError(fmt::format("{}: {} is given twice.", file.string(), key));
+    };
+    return spec_from_json(base::parse_json(text.str(), refuse_double), file.string());
   } catch (const Json::parse_error& error) {
     throw base::ConfigError(json_complaint(error, file.string()));
   }

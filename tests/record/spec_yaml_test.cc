@@ -54,6 +54,7 @@ TEST(SpecYaml, refuses_what_is_not_a_map_a_field_given_twice_and_a_list) {
   EXPECT_THAT(complaint("- model\n"), HasSubstr("lines of 'field: value'"));
   EXPECT_THAT(complaint("seed: 1\nseed: 2\n"), StartsWith("run.yaml:2:1: seed is given twice"));
   EXPECT_THAT(complaint("seed: 1\nseed : 2\n"), HasSubstr("given twice"));
+  EXPECT_THAT(complaint("model_options: {width: 8, width: 9}\n"), HasSubstr("width is given twice"));
   EXPECT_THAT(complaint("workers: [1, 2]\n"), HasSubstr("run.yaml:1:1: a list cannot be"));
   EXPECT_THAT(complaint("model: [vit\n"), HasSubstr("this is not YAML"));
 }
@@ -64,10 +65,13 @@ TEST(SpecYaml, reads_a_file_of_either_kind_and_names_one_that_is_missing) {
   std::ofstream(dir / "a.yaml") << "seed: 7\n";
   std::ofstream(dir / "a.json") << R"({"seed": 7})";
   std::ofstream(dir / "b.json") << R"({"seed": )";
+  std::ofstream(dir / "c.json") << R"({"seed": 7, "seed": 8})";
   EXPECT_EQ(read_spec_file(dir / "a.yaml"), read_spec_file(dir / "a.json"));
   EXPECT_THAT(complaint_of([&] { read_spec_file(dir / "b.json"); }),
               AllOf(HasSubstr("b.json:1:"), HasSubstr("this is not JSON: syntax error"),
                     Not(HasSubstr("exception"))));
+  EXPECT_THAT(complaint_of([&] { read_spec_file(dir / "c.json"); }),
+              HasSubstr("c.json: seed is given twice."));
   EXPECT_THAT(complaint_of([&] { read_spec_file(dir / "none.yaml"); }), HasSubstr("cannot be read"));
   std::filesystem::remove_all(dir);
 }
