@@ -48,8 +48,10 @@ void Console::print(std::string_view text) const {
     } else if (errno == EPIPE) {
       throw ReaderGone();
     } else if (errno != EINTR) {
+      const char* cure = errno == EBADF ? ". It is closed: send the output somewhere."
+                                        : ". Make room there, or send the output elsewhere.";
       throw base::StoreError("the results cannot be written to standard output: " + base::errno_text() +
-                             ". Make room there, or send the output elsewhere.");
+                             cure);
     }
   }
 }

@@ -103,12 +103,15 @@ bool exists_maybe_gzip(const fs::path& file) {
   return fs::exists(file, ignored) || fs::exists(file.string() + ".gz", ignored);
 }
 
-Bytes read_maybe_gzip(const fs::path& file) {
+fs::path stored_file(const fs::path& file) {
   const fs::path found = fs::exists(file) ? file : fs::path(file.string() + ".gz");
-  if (!fs::exists(found)) {
-    throw base::DataError(fmt::format("{} is missing, and so is {}.gz. Put one of them there.", file.string(),
-                                      file.filename().string()));
-  }
+  if (fs::exists(found)) return found;
+  throw base::DataError(fmt::format("{} is missing, and so is {}.gz. Put one of them there.", file.string(),
+                                    file.filename().string()));
+}
+
+Bytes read_maybe_gzip(const fs::path& file) {
+  const fs::path found = stored_file(file);
   Bytes bytes = read_file(found);
   return is_gzip(bytes) ? gunzip(bytes, found.string()) : bytes;
 }

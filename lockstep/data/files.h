@@ -17,7 +17,9 @@ bool is_gzip(std::span<const std::uint8_t> bytes);
 // Unpacks one or more gzip members. A truncated or corrupted stream is refused; `name` leads the message.
 Bytes gunzip(std::span<const std::uint8_t> packed, const std::string& name);
 
-// The file's content, unpacked when it is gzip. `file` may lie there as itself or with .gz appended.
+// `file` itself or with .gz appended, whichever is there; DataError where neither is.
+std::filesystem::path stored_file(const std::filesystem::path& file);
+// The content of stored_file(), unpacked when it is gzip.
 Bytes read_maybe_gzip(const std::filesystem::path& file);
 bool exists_maybe_gzip(const std::filesystem::path& file);
 

@@ -1,4 +1,4 @@
-// A rank that is mpirun's child, known to us by the process number it reported.
+// A rank that is mpirun's child, known to us by its process number, which it reports or the kernel tells.
 #pragma once
 
 #include <sys/types.h>

@@ -14,6 +14,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/launch/adopted_rank.h"
 #include "lockstep/launch/line_splitter.h"
+#include "lockstep/launch/mpirun_children.h"
 #include "lockstep/launch/mpirun_command.h"
 #include "lockstep/launch/pipe.h"
 #include "lockstep/launch/private_directory.h"
@@ -70,6 +71,7 @@ class MpirunRanks : public RankGroup {
   void start_mpirun(const RankPlan& plan);
   void hold(short events);
   void listen();
+  void find_silent();
   std::vector<std::size_t> newly_gone() const;
   bool vanished(std::size_t rank) const;
   void wait_for_mpirun() const;
@@ -146,11 +148,22 @@ void MpirunRanks::listen() {
   });
 }
 
+// A rank speaks when its program runs, and loading that may take seconds, in which it may die.
+void MpirunRanks::find_silent() {
+  if (all_started() || mpirun_->ended()) return;
+  for (const auto& [rank, pid] : children_by_rank(mpirun_->pid())) {
+    if (rank < 0 || static_cast<std::size_t>(rank) >= ranks_.size()) continue;
+    AdoptedRank& adopted = ranks_[static_cast<std::size_t>(rank)];
+    if (!adopted.has_started()) adopted.started(pid);
+  }
+}
+
 // A rank announces its exit code before it is gone: so first who is gone, then what was said. A rank that is
 // gone without a word may have died with mpirun, whose end is seen a little later.
 std::vector<RankExit> MpirunRanks::collect() {
   std::vector<RankExit> exits;
   listen();
+  find_silent();
   const std::vector<std::size_t> gone = newly_gone();
   listen();
   if (std::any_of(gone.begin(), gone.end(), [this](std::size_t i) { return vanished(i); })) wait_for_mpirun();

@@ -2,7 +2,7 @@
 //
 // mpirun mixes its ranks' output and ends the others when one fails, before they could say where they are. So
 // ranks get named pipes of their own (rank_output.h), mpirun is told to let the others run, and the launcher
-// ends ranks itself by the process numbers they report. mpirun's own words are held back.
+// ends ranks itself by their process numbers. mpirun's own words are held back.
 #pragma once
 
 #include <memory>

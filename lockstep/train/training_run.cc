@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 #include <new>
 #include <stdexcept>
@@ -386,7 +387,18 @@ void TrainingRun::report_memory() {
 
 void TrainingRun::export_weights() {
   if (!spec_.export_weights || session_.group().rank != 0) return;
-  models::save_safetensors(*spec_.export_weights, network_->model.state(), {{"model", spec_.model}});
+  try {
+    save_weights(*spec_.export_weights);
+  } catch (const base::StoreError& trouble) {  // what was learnt must not be lost with the place for it
+    const std::string kept = (place_.directory / "weights.safetensors").string();
+    save_weights(kept);
+    throw base::StoreError(
+        fmt::format("{}. They are kept in '{}': move them from there", trouble.what(), kept));
+  }
+}
+
+void TrainingRun::save_weights(const std::string& file) const {
+  models::save_safetensors(file, network_->model.state(), {{"model", spec_.model}});
 }
 
 }  // namespace lockstep::train

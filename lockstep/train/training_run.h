@@ -65,6 +65,7 @@ class TrainingRun {
   void report_utilisation();
   void warn_about_other(const Trainer& trainer);
   void export_weights();
+  void save_weights(const std::string& file) const;
 
   const RunPlace& place_;
   const record::RunSpec& spec_;

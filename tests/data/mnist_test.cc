@@ -51,6 +51,14 @@ TEST_F(SmallMnist, is_read_from_packed_files_too) {
   EXPECT_EQ(load(Split::validation)->size(), 5u);
 }
 
+TEST_F(SmallMnist, a_packed_file_that_is_wrong_inside_is_named_as_it_lies_there) {
+  std::filesystem::remove(directory / "mnist/train-labels-idx1-ubyte");
+  put("train-labels-idx1-ubyte", idx_bytes({20}, Bytes(20, 77)), true);
+  EXPECT_THAT(complaint(), HasSubstr("train-labels-idx1-ubyte.gz: sample 0 has label 77"));
+  put("train-labels-idx1-ubyte", {}, true);
+  EXPECT_THAT(complaint(), HasSubstr("train-labels-idx1-ubyte.gz: it has 0 bytes"));
+}
+
 TEST_F(SmallMnist, keeps_the_first_samples_that_were_asked_for) {
   EXPECT_EQ(load(Split::train, 7)->size(), 7u);
   EXPECT_THAT(data_complaint([&] { load(Split::train, 21); }), HasSubstr("21 samples were asked for"));

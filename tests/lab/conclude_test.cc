@@ -95,7 +95,7 @@ TEST_F(Conclude, an_end_is_heard_from_an_engine_that_writes_spaces_too) {
 
 TEST_F(Conclude, a_run_without_a_record_is_said_to_be_running_or_killed) {
   const RunDirectory run = make_run(1);
-  EXPECT_THROW(read_record(run), base::StoreError);
+  EXPECT_THROW(read_record(run), base::ConfigError);
   write_atomically(run.record_file(), "{");
   EXPECT_THROW(read_record(run), base::StoreError);
 }

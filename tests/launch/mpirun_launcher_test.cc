@@ -66,6 +66,14 @@ TEST(MpirunLauncher, a_killed_rank_ends_the_run_and_is_named) {
   for (const pid_t pid : pids) EXPECT_TRUE(ends_soon(pid));
 }
 
+TEST(MpirunLauncher, a_rank_that_is_killed_while_its_program_is_loaded_ends_the_run_and_is_named) {
+  LaunchedRun run(through_mpirun(2), {"unheard=1", "pid=@", "sleep=60"});
+  const auto result = run.wait();
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.error, HasSubstr("error: rank 1 was killed"));
+  EXPECT_LT(result.seconds, 20) << "it was noticed, not waited for";
+}
+
 TEST(MpirunLauncher, ranks_join_the_run_and_the_verdict_tells_where_the_others_were) {
   EXPECT_EQ(run_ranks(through_mpirun(3), {"join", "goodbye"}).exit_code, 0);
   LaunchedRun run(through_mpirun(2), {"join", "pid=@", "sleep=60"});

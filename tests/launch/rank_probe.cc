@@ -4,6 +4,7 @@
 //   pid=DIR             writes its process number to DIR/RANK    await=FILE   waits until the file exists
 //   sleep=SECONDS  exit=CODE  kill=SIGNAL (itself)  ignore=SIGNAL  fill=BYTES (of standard output)
 //   join  goodbye  fail=TEXT (reported to the run's server)
+//   unheard=RANK        that rank is killed before the launcher has heard of it
 //   where=DIR           writes the launcher's private directory to DIR/where
 #include <sched.h>
 #include <signal.h>
@@ -105,6 +106,7 @@ std::map<std::string, Action> actions(const std::string& private_directory, Memb
       {"kill", [](const std::string& number) { kill(getpid(), std::stoi(number)); }},
       {"ignore", [](const std::string& number) { signal(std::stoi(number), SIG_IGN); }},
       {"exit", [](const std::string& code) { std::exit(std::stoi(code)); }},
+      {"unheard", [](const std::string&) {}},  // done already
   };
 }
 
@@ -117,10 +119,20 @@ void act(std::string text, const std::map<std::string, Action>& known) {
   known.at(text.substr(0, equals))(equals < text.size() ? text.substr(equals + 1) : "");
 }
 
+// As a rank dies whose program is still being loaded.
+void die_unheard(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i] != "unheard=" + own_rank()) continue;
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    kill(getpid(), SIGKILL);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string private_directory = environment(lockstep::launch::kRankOutputVariable).value_or("");
+  die_unheard(argc, argv);
   lockstep::launch::adopt_rank_output();
   Membership member;
   const auto known = actions(private_directory, member);

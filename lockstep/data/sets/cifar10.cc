@@ -32,8 +32,9 @@ std::size_t expected_records(const std::filesystem::path& directory, Split split
 }
 
 // Appends the records of one file.
-void read_records(const std::filesystem::path& file, std::size_t expected, const ImageShape& shape,
+void read_records(const std::filesystem::path& name, std::size_t expected, const ImageShape& shape,
                   std::vector<std::uint8_t>& pixels, SampleSet& set) {
+  const std::filesystem::path file = stored_file(name);
   const Bytes bytes = read_maybe_gzip(file);
   const std::size_t record_bytes = 1 + shape.elements();
   if (bytes.empty() || bytes.size() % record_bytes != 0) {

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/data/files.h"
 #include "lockstep/data/idx.h"
 #include "lockstep/data/sets/sets.h"
 
@@ -35,8 +36,8 @@ void check_labels(const SampleSet& set, const std::string& name) {
 
 SampleSet load_mnist(const SetRequest& request) {
   const std::string prefix = request.split == Split::train ? "train" : "t10k";
-  const auto image_file = request.directory / (prefix + "-images-idx3-ubyte");
-  const auto label_file = request.directory / (prefix + "-labels-idx1-ubyte");
+  const auto image_file = stored_file(request.directory / (prefix + "-images-idx3-ubyte"));
+  const auto label_file = stored_file(request.directory / (prefix + "-labels-idx1-ubyte"));
   IdxArray images = read_idx(image_file, 3);
   const IdxArray labels = read_idx(label_file, 1);
   check_shape(images, request.entry->shape, image_file.string());

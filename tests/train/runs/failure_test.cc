@@ -155,6 +155,25 @@ TEST_F(Failure, AFullDiskWhileCheckpointingKeepsTheCheckpointBefore) {
   EXPECT_THAT(run.err, AllOf(HasSubstr("no room"), HasSubstr("step-00000007/manifest.json")));
 }
 
+TEST_F(Failure, WeightsThatFindNoRoomAreKeptWithTheRun) {
+  if (geteuid() != 0) GTEST_SKIP() << "a small file system can be mounted by root only";
+  const std::string disk = (store_.path() / "disk").string();
+  fs::create_directory(disk);
+  const std::string script =
+      "mount -t tmpfs -o size=8k none '" + disk + "' || exit 77\n" + program() +
+      " train --model lenet5 --data digits --train-samples 400 --steps 2 --progress none " +
+      "--export-weights '" + disk + "/w.safetensors' --store '" + store_.path().string() +
+      "'; code=$?\nls '" + disk + "' >&2\nexit $code";
+  const ProgramRun run = run_shell("unshare --mount sh <<'END'\n" + script + "\nEND", 120);
+  if (run.exit_code == 77) GTEST_SKIP() << "this kernel does not let a test mount a file system: " << run.err;
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_EQ(occurrences("error: ", run.err), 1) << run.err;
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("No space left"), HasSubstr("They are kept in"), Not(HasSubstr("partial"))));
+  const fs::path kept = fs::directory_iterator(store_.path() / "runs")->path() / "weights.safetensors";
+  EXPECT_GT(fs::file_size(kept), 61706u * 4);
+}
+
 TEST_F(Failure, ATraceThatFindsNoRoomIsAnErrorAndCostsNothingElse) {
   const std::string full = (store_.path() / "full").string();  // is there, and takes nothing
   fs::create_symlink("/dev/full", full);
