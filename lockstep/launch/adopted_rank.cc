@@ -12,14 +12,14 @@ void AdoptedRank::started(pid_t pid) {
 }
 
 bool AdoptedRank::is_gone() const {
-  if (!has_started()) return false;
+  if (!has_started()) return lost_;
   if (!pidfd_) return kill(pid_, 0) != 0;
   pollfd end{pidfd_.get(), POLLIN, 0};
   return poll(&end, 1, 0) > 0;
 }
 
 ExitStatus AdoptedRank::status() const {
-  if (!has_started()) return {ExitStatus::Kind::never_started, 0};
+  if (!has_started()) return {lost_ ? ExitStatus::Kind::vanished : ExitStatus::Kind::never_started, 0};
   if (!code_) return {ExitStatus::Kind::vanished, 0};
   return {ExitStatus::Kind::exited, *code_};
 }

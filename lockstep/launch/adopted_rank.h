@@ -15,6 +15,8 @@ class AdoptedRank {
  public:
   void started(pid_t pid);
   void left_with(int code) { code_ = code; }
+  // It was started and is gone, and nobody has seen it.
+  void lost() { lost_ = true; }
 
   bool has_started() const { return pid_ > 0; }
   bool ended() const { return ended_; }
@@ -31,6 +33,7 @@ class AdoptedRank {
   pid_t pid_ = -1;
   base::UniqueFd pidfd_;
   std::optional<int> code_;  // of an exit it announced
+  bool lost_ = false;
   bool ended_ = false;
 };
 

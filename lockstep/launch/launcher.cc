@@ -4,6 +4,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/comm/rendezvous/run_server.h"
+#include "lockstep/comm/session.h"
 #include "lockstep/launch/local_ranks.h"
 #include "lockstep/launch/log_directory.h"
 #include "lockstep/launch/mpirun_ranks.h"
@@ -44,6 +45,11 @@ OutputPumpOptions pump_options(const LaunchOptions& options) {
   return pump;
 }
 
+// They wait for each other as long as the server waits for them.
+Variables joining_variables(const LaunchOptions& options) {
+  return {{comm::kJoinTimeoutVariable, fmt::format("{}", base::to_seconds(options.join_timeout))}};
+}
+
 Variables slice_variables(const SliceService& service, const device::Slice& slice) {
   return merged(service.variables(), device::slice_environment(slice));
 }
@@ -71,6 +77,7 @@ LaunchResult launch_run(const LaunchOptions& options) {
   comm::RunServer server(serving);
   const std::unique_ptr<SliceService> slices = options.slice ? std::make_unique<SliceService>() : nullptr;
   RankPlan plan = plan_ranks(options, {server.address(), server.port(), serving.token});
+  plan.added = merged(std::move(plan.added), joining_variables(options));
   if (slices) plan.added = merged(std::move(plan.added), slice_variables(*slices, *options.slice));
   const std::unique_ptr<RankGroup> ranks =
       options.through_mpirun ? start_mpirun_ranks(plan, pump) : start_local_ranks(plan, pump);

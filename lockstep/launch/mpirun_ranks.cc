@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "lockstep/base/clock.h"
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
 #include "lockstep/launch/adopted_rank.h"
@@ -25,6 +26,8 @@ namespace lockstep::launch {
 namespace {
 
 constexpr std::size_t kMostHeldBytes = 64 * 1024;
+// mpirun starts its ranks one right after another; on a machine that is out of breath, less so.
+constexpr base::Nanoseconds kBetweenRanks = std::chrono::seconds(5);
 
 void make_named_pipe(const std::filesystem::path& path) {
   if (mkfifo(path.c_str(), 0600) != 0)
@@ -87,6 +90,7 @@ class MpirunRanks : public RankGroup {
   std::deque<AdoptedRank> ranks_;
   std::optional<Process> mpirun_;  // destroyed first: its ranks die with it
   bool killed_before_ = false;
+  std::optional<base::Deadline> others_until_;  // when all that mpirun starts have been seen
 };
 
 // The pipe for words is opened for writing too, so that it does not end between two ranks.
@@ -154,8 +158,13 @@ void MpirunRanks::find_silent() {
   for (const auto& [rank, pid] : children_by_rank(mpirun_->pid())) {
     if (rank < 0 || static_cast<std::size_t>(rank) >= ranks_.size()) continue;
     AdoptedRank& adopted = ranks_[static_cast<std::size_t>(rank)];
-    if (!adopted.has_started()) adopted.started(pid);
+    if (adopted.has_started()) continue;
+    adopted.started(pid);
+    others_until_ = base::Deadline(kBetweenRanks);
   }
+  if (!others_until_ || !others_until_->passed()) return;
+  for (AdoptedRank& rank : ranks_)
+    if (!rank.has_started()) rank.lost();
 }
 
 // A rank announces its exit code before it is gone: so first who is gone, then what was said. A rank that is

@@ -29,6 +29,11 @@ TEST(Launcher, carries_large_results_whole) {
   EXPECT_EQ(run.output.size(), 3000000U);
 }
 
+TEST(Launcher, tells_ranks_how_long_the_server_waits_for_them) {
+  const auto run = run_ranks({"workers=2", "join_timeout=90s"}, {"1:env=LOCKSTEP_JOIN_TIMEOUT"});
+  EXPECT_EQ(run.error, "[rank1] LOCKSTEP_JOIN_TIMEOUT=90\n");
+}
+
 TEST(Launcher, tells_ranks_who_they_are) {
   const auto run =
       run_ranks({"workers=3"}, {"1:env=RANK", "1:env=WORLD_SIZE", "1:env=LOCAL_RANK",

@@ -4,8 +4,8 @@
 //   pid=DIR             writes its process number to DIR/RANK    await=FILE   waits until the file exists
 //   sleep=SECONDS  exit=CODE  kill=SIGNAL (itself)  ignore=SIGNAL  fill=BYTES (of standard output)
 //   join  goodbye  fail=TEXT (reported to the run's server)
-//   unheard=RANK        that rank is killed before the launcher has heard of it
-//   where=DIR           writes the launcher's private directory to DIR/where
+//   unheard=RANK        that rank is killed before the launcher has heard of it; stillborn=RANK before it is
+//   seen where=DIR           writes the launcher's private directory to DIR/where
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
@@ -107,6 +107,7 @@ std::map<std::string, Action> actions(const std::string& private_directory, Memb
       {"ignore", [](const std::string& number) { signal(std::stoi(number), SIG_IGN); }},
       {"exit", [](const std::string& code) { std::exit(std::stoi(code)); }},
       {"unheard", [](const std::string&) {}},  // done already
+      {"stillborn", [](const std::string&) {}},
   };
 }
 
@@ -122,6 +123,7 @@ void act(std::string text, const std::map<std::string, Action>& known) {
 // As a rank dies whose program is still being loaded.
 void die_unheard(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
+    if (argv[i] == "stillborn=" + own_rank()) kill(getpid(), SIGKILL);
     if (argv[i] != "unheard=" + own_rank()) continue;
     std::this_thread::sleep_for(std::chrono::seconds(1));
     kill(getpid(), SIGKILL);
