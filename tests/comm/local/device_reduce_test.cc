@@ -79,9 +79,9 @@ void expect_the_hosts_bits(ReduceOp op, ElementType type, std::size_t count, std
   for (int rank = 0; rank < kRanks; ++rank) task.inputs[task.input_count++] = ranks.at(rank);
   for (const int rank : {0, 2}) task.outputs[task.output_count++] = ranks.at(rank);
   testing::run_kernel(2, [&] { call(op, type, task); });
+  if (bytes == 0) return;
   for (const int rank : {0, 2}) EXPECT_EQ(std::memcmp(ranks.at(rank), expected.data(), bytes), 0);
-  EXPECT_TRUE(bytes == 0 || std::memcmp(ranks.at(1), expected.data(), bytes) != 0)
-      << "what is no output was written";
+  EXPECT_NE(std::memcmp(ranks.at(1), expected.data(), bytes), 0) << "what is no output was written";
 }
 
 TEST(DeviceReduce, GivesTheBitsOfTheHostsReduction) {
