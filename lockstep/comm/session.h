@@ -15,9 +15,6 @@
 
 namespace lockstep::comm {
 
-// For a worker that is started as a program: the join timeout in seconds.
-inline constexpr const char* kJoinTimeoutVariable = "LOCKSTEP_JOIN_TIMEOUT";
-
 struct SessionOptions {
   base::Nanoseconds timeout = std::chrono::seconds(300);  // of every operation
   base::Nanoseconds join_timeout = std::chrono::seconds(60);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/comm/rendezvous/run_client.h"
 #include "lockstep/comm/rendezvous/run_server.h"
-#include "lockstep/comm/session.h"
 #include "lockstep/launch/local_ranks.h"
 #include "lockstep/launch/log_directory.h"
 #include "lockstep/launch/mpirun_ranks.h"

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -155,7 +156,9 @@ void MpirunRanks::listen() {
 // A rank speaks when its program runs, and loading that may take seconds, in which it may die.
 void MpirunRanks::find_silent() {
   if (all_started() || mpirun_->ended()) return;
-  for (const auto& [rank, pid] : children_by_rank(mpirun_->pid())) {
+  const std::map<int, pid_t> children = children_by_rank(mpirun_->pid());
+  if (!children.empty() && !others_until_) others_until_ = base::Deadline(kBetweenRanks);
+  for (const auto& [rank, pid] : children) {
     if (rank < 0 || static_cast<std::size_t>(rank) >= ranks_.size()) continue;
     AdoptedRank& adopted = ranks_[static_cast<std::size_t>(rank)];
     if (adopted.has_started()) continue;

@@ -15,6 +15,9 @@
 
 namespace lockstep::comm {
 
+// For a worker that is started as a program: the join timeout in seconds.
+inline constexpr const char* kJoinTimeoutVariable = "LOCKSTEP_JOIN_TIMEOUT";
+
 struct RunClientOptions {
   std::string address;
   int port = 0;
