@@ -83,20 +83,52 @@ void Sha256::pad() {
   update(length);
 }
 
-std::string Sha256::finish_hex() {
+std::string Sha256::finish_bytes() {
   pad();
+  std::string bytes;
+  for (const std::uint32_t word : state_)
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>((word >> shift) & 0xff);
+  return bytes;
+}
+
+std::string Sha256::finish_hex() {
+  return hexadecimal(finish_bytes());
+}
+
+std::string hexadecimal(std::string_view bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const std::uint32_t word : state_) {
-    for (int shift = 28; shift >= 0; shift -= 4) hex += kDigits[(word >> shift) & 0xf];
+  std::string text;
+  for (const char byte : bytes) {
+    const auto value = static_cast<unsigned char>(byte);
+    text += kDigits[value >> 4];
+    text += kDigits[value & 0xf];
   }
-  return hex;
+  return text;
 }
 
 std::string sha256_hex(std::string_view text) {
   Sha256 hash;
   hash.update(text);
   return hash.finish_hex();
+}
+
+std::string hmac_sha256(std::string_view key, std::string_view message) {
+  std::string block(key);
+  if (block.size() > Sha256::kBlockBytes) {
+    Sha256 shortened;
+    shortened.update(key);
+    block = shortened.finish_bytes();
+  }
+  block.resize(Sha256::kBlockBytes, '\0');
+  const auto padded = [&block](char pad, std::string_view rest) {
+    std::string start = block;
+    for (char& byte : start) byte = static_cast<char>(byte ^ pad);
+    Sha256 hash;
+    hash.update(start);
+    hash.update(rest);
+    return hash.finish_bytes();
+  };
+  return padded(0x5c, padded(0x36, message));
 }
 
 }  // namespace lockstep::base

@@ -1,4 +1,5 @@
-// SHA-256 (FIPS 180-4): the identity of a spec, the checksum of a file, the token of a run.
+// SHA-256 (FIPS 180-4): the identity of a spec, the checksum of a file; and HMAC with it, by which ranks prove
+// that they hold their run's key.
 #pragma once
 
 #include <array>
@@ -9,16 +10,17 @@
 
 namespace lockstep::base {
 
-// Fed in pieces of any length; finish() may be called once.
+// Fed in pieces of any length; one of the finishes may be called, once.
 class Sha256 {
  public:
+  static constexpr std::size_t kBlockBytes = 64;
+
   void update(std::span<const std::uint8_t> bytes);
   void update(std::string_view text);
+  std::string finish_bytes();  // 32 of them
   std::string finish_hex();
 
  private:
-  static constexpr std::size_t kBlockBytes = 64;
-
   void compress(const std::uint8_t* block);
   void pad();
 
@@ -29,7 +31,13 @@ class Sha256 {
   std::uint64_t total_bytes_ = 0;
 };
 
-// 64 lower-case hexadecimal digits.
+// Two lower-case digits a byte.
+std::string hexadecimal(std::string_view bytes);
+
+// 64 hexadecimal digits.
 std::string sha256_hex(std::string_view text);
+
+// The 32 bytes of HMAC-SHA-256 (RFC 2104): who does not hold the key can neither make nor foresee them.
+std::string hmac_sha256(std::string_view key, std::string_view message);
 
 }  // namespace lockstep::base

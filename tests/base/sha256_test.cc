@@ -25,5 +25,16 @@ TEST(Sha256, does_not_care_how_the_text_is_cut) {
   }
 }
 
+// The examples of RFC 4231: a short key, a readable one, one longer than a block.
+TEST(HmacSha256, gives_the_published_codes) {
+  EXPECT_EQ(hexadecimal(hmac_sha256(std::string(20, '\x0b'), "Hi There")),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+  EXPECT_EQ(hexadecimal(hmac_sha256("Jefe", "what do ya want for nothing?")),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  EXPECT_EQ(hexadecimal(hmac_sha256(std::string(131, '\xaa'),
+                                    "Test Using Larger Than Block-Size Key - Hash Key First")),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
 }  // namespace
 }  // namespace lockstep::base

@@ -27,12 +27,6 @@ std::string random_bytes(std::size_t count) {
   return bytes;
 }
 
-std::string hexadecimal(std::string_view bytes) {
-  std::string text;
-  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
-}
-
 int digit_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
   if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
@@ -58,7 +52,7 @@ void write_secret(const std::filesystem::path& path) {
 // link() fails when the name is taken: of ranks that race, one wins and all read what it wrote, whole.
 void create_secret(const std::filesystem::path& path) {
   std::filesystem::create_directories(path.parent_path());
-  const std::filesystem::path draft = path.string() + "." + hexadecimal(random_bytes(8));
+  const std::filesystem::path draft = path.string() + "." + base::hexadecimal(random_bytes(8));
   write_secret(draft);
   const int linked = ::link(draft.c_str(), path.c_str());
   const int error = errno;
@@ -87,7 +81,7 @@ std::optional<std::string> read_secret(const std::filesystem::path& path) {
 }  // namespace
 
 std::string make_token() {
-  return hexadecimal(random_bytes(kTokenBytes));
+  return base::hexadecimal(random_bytes(kTokenBytes));
 }
 
 std::string token_bytes(std::string_view token) {
