@@ -44,6 +44,17 @@ PLUGINS = ("comm/gloo", "comm/mpi", "comm/nccl", "comm/p2p")
 # Folders in which a torch-free module meets torch: only there, and included only by modules that have torch.
 TORCH_EDGES = ("data/torch", "measure/torch")
 
+# Headers of libtorch's inside, which change from one version to the next, and the one place of each module that may
+# include them.
+TORCH_INTERNALS = re.compile(r"^(torch/csrc/autograd/(function|function_hook|variable|edge|node|engine|functions/\w+)\.h|"
+                             r"c10/core/(Allocator|CPUAllocator|AutogradState)\.h|c10/util/ThreadLocalDebugInfo\.h|"
+                             r"c10/cuda/\w*Allocator\w*\.h|ATen/cuda/CUDAGraph\w*\.h)$")
+TORCH_INTERNALS_IN = {
+    "measure": ("lockstep/measure/torch/libtorch.h",),
+    "models": ("lockstep/models/layers/direct.h",),
+    "parallel": ("lockstep/parallel/gradient_tap.cc", "lockstep/parallel/cuda/torch_stream.cc"),
+}
+
 # Where a module may include only a part of another: (who, whom) -> the folder.
 NARROWED = {("launch", "comm"): "comm/rendezvous"}
 
@@ -82,6 +93,9 @@ def check_include(file, module_name, number, header):
     if TORCH_HEADER.match(header) and not may_use_torch(file, module_name):
         return Violation(file, number, f"{module_name} is torch-free and includes <{header}>; "
                          "torch is allowed in: " + ", ".join(m for m in MODULES if MODULES[m].torch))
+    if TORCH_INTERNALS.match(header) and file.as_posix() not in TORCH_INTERNALS_IN.get(module_name, ()):
+        places = ", ".join(place for places in TORCH_INTERNALS_IN.values() for place in places)
+        return Violation(file, number, f"<{header}> is libtorch's inside; allowed in: {places}")
     if parts[0] != "lockstep" or len(parts) < 3:
         return None
     target = parts[1]

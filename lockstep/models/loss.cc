@@ -40,7 +40,7 @@ void at_labels(const at::Tensor& values, const at::Tensor& labels, const Work& w
 }
 
 // Cross-entropy in one node: the gradient is the softmax less one at the label.
-struct CrossEntropyNode : torch::autograd::Node {
+struct CrossEntropyNode : Node {
   at::Tensor logarithms, labels;  // [rows, classes], [rows]
   double divisor = 1.0;
 

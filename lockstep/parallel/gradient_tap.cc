@@ -10,6 +10,8 @@
 namespace lockstep::parallel {
 namespace {
 
+// Accumulators and their hooks are autograd's inside. The public Tensor::register_hook is called before .grad
+// is written, and not at all for a gradient that a layer wrote to its slot.
 class ReadyHook : public torch::autograd::FunctionPostHook {
  public:
   ReadyHook(std::shared_ptr<GradientTap::Listener> listener, std::size_t parameter)
@@ -40,8 +42,9 @@ GradientTap::GradientTap(ComputeQueue* compute, const std::vector<at::Tensor>& p
   listener_->compute = compute;
   listener_->on_ready = std::move(on_ready);
   for (std::size_t index = 0; index < parameters.size(); ++index) {
-    accumulators_.push_back(torch::autograd::impl::grad_accumulator(parameters[index]));
-    accumulators_.back()->add_post_hook(std::make_unique<ReadyHook>(listener_, index));
+    const auto accumulator = torch::autograd::impl::grad_accumulator(parameters[index]);
+    accumulator->add_post_hook(std::make_unique<ReadyHook>(listener_, index));
+    accumulators_.push_back(std::make_shared<decltype(accumulator)>(accumulator));
   }
 }
 

@@ -12,10 +12,6 @@
 #include <mutex>
 #include <vector>
 
-namespace torch::autograd {
-struct Node;
-}
-
 namespace lockstep::parallel {
 
 class ComputeQueue;
@@ -23,7 +19,7 @@ class ComputeQueue;
 class GradientTap {
  public:
   // `on_ready` gets the parameter's index after its .grad was written, on a thread that computes on
-  // `compute` (null: wherever the thread does).   // The parameters must be leaves that require a gradient.
+  // `compute` (null: wherever the thread does). The parameters must be leaves that require a gradient.
   GradientTap(ComputeQueue* compute, const std::vector<at::Tensor>& parameters,
               std::function<void(std::size_t)> on_ready);
   ~GradientTap();
@@ -40,7 +36,8 @@ class GradientTap {
 
  private:
   // A parameter does not own its accumulator: without these the hooks would be gone with the first graph.
-  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
+  // What libtorch holds one by differs between its versions.
+  std::vector<std::shared_ptr<const void>> accumulators_;
   std::shared_ptr<Listener> listener_;
 };
 

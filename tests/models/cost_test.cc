@@ -1,11 +1,11 @@
 #include "lockstep/models/cost.h"
 
-#include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "lockstep/measure/torch/libtorch.h"
 #include "lockstep/models/describe.h"
 #include "lockstep/models/trainable.h"
 #include "tests/models/models_fixture.h"
@@ -47,19 +47,15 @@ TEST(Cost, AFrozenModelKeepsAndComputesLess) {
 }
 
 // Counts the bytes that live, to compare the account with what forward really leaves behind.
-class CountingAllocator : public c10::Allocator {
+class LiveBytes : public measure::HostAllocator {
  public:
-  // One of these two overrides, by libtorch's version (const until 2.2).
-  c10::DataPtr allocate(std::size_t bytes) const { return make(bytes); }
-  c10::DataPtr allocate(std::size_t bytes) { return make(bytes); }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
-  void copy_data(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 
   static std::int64_t live_bytes;
 
  private:
   static constexpr std::size_t kFront = 64;
-  static c10::DataPtr make(std::size_t bytes) {
+  c10::DataPtr give(std::size_t bytes) override {
     auto* block =
         static_cast<std::size_t*>(std::aligned_alloc(kFront, (bytes + 2 * kFront - 1) / kFront * kFront));
     *block = bytes;
@@ -73,20 +69,20 @@ class CountingAllocator : public c10::Allocator {
     std::free(block);
   }
 };
-std::int64_t CountingAllocator::live_bytes = 0;
+std::int64_t LiveBytes::live_bytes = 0;
 
 std::int64_t bytes_kept_by_forward(const Model& model, std::int64_t batch_rows) {
   const at::Tensor batch = make_batch(model, batch_rows);
   Runner runner;
-  const std::int64_t before = CountingAllocator::live_bytes;
+  const std::int64_t before = LiveBytes::live_bytes;
   const at::Tensor output = runner.forward(model.root(), batch, {});
-  return CountingAllocator::live_bytes - before - static_cast<std::int64_t>(output.nbytes());
+  return LiveBytes::live_bytes - before - static_cast<std::int64_t>(output.nbytes());
 }
 
 TEST(Cost, ActivationBytesAreWhatForwardKeeps) {
-  static CountingAllocator counting;
+  static LiveBytes counting;
   c10::Allocator* before = c10::GetCPUAllocator();
-  c10::SetCPUAllocator(&counting, 100);
+  measure::install_host_allocator(counting);
   for (const char* name : {"lenet5", "vit", "resnet18-cifar", "densenet121", "squeezenet1_0", "alexnet",
                            "deepwide", "restorer"}) {
     const ModelOptions options = small_options(name);

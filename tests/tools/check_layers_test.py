@@ -68,6 +68,12 @@ class CheckLayersTest(unittest.TestCase):
         self.write("lockstep/cli/data.h", '// Data.\n#include "lockstep/data/torch/tensors.h"\n')
         self.expect_violation("lockstep/cli/data.h:2:", "torch-free")
 
+    def test_libtorchs_inside_is_included_in_its_one_place_of_a_module_only(self):
+        self.write("lockstep/models/layers/direct.h", "// Nodes.\n#include <torch/csrc/autograd/function.h>\n")
+        self.assertEqual(self.check()[0], 0)
+        self.write("lockstep/models/loss.h", "// Losses.\n#include <torch/csrc/autograd/function.h>\n")
+        self.expect_violation("lockstep/models/loss.h:2:", "libtorch's inside", "models/layers/direct.h")
+
     def test_nothing_includes_cli(self):
         self.write("lockstep/launch/start.h", '// Start.\n#include "lockstep/cli/flags.h"\n')
         self.expect_violation("lockstep/launch/start.h:2:", "may not include cli")

@@ -1,40 +1,30 @@
 #include "lockstep/measure/torch/counting_allocator.h"
 
 #include <ATen/core/Tensor.h>
-#include <c10/core/Allocator.h>
-#include <c10/core/CPUAllocator.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <mutex>
 #include <vector>
 
 #include "lockstep/base/units.h"
 #include "lockstep/measure/torch/block_pool.h"
 #include "lockstep/measure/torch/device_blocks.h"
+#include "lockstep/measure/torch/libtorch.h"
 #include "lockstep/measure/torch/out_of_memory.h"
 #include "lockstep/measure/torch/refusal.h"
 
 namespace lockstep::measure {
 namespace {
 
-// Higher than libtorch's own, which is 0.
-constexpr std::uint8_t kPriority = 100;
-
 thread_local MemoryAccount* account_of_this_thread = nullptr;
 
 void release(void* data);
 
-class CountingAllocator final : public c10::Allocator {
+class CountingAllocator final : public HostAllocator {
  public:
-  // libtorch 1 calls the first, libtorch 2 the second: each overrides in one of them.
-  c10::DataPtr allocate(std::size_t bytes) const { return self().counted(bytes); }
-  c10::DataPtr allocate(std::size_t bytes) { return counted(bytes); }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
-  // Asked for by libtorch 2 only.
-  void copy_data(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 
   void use_by_default(std::shared_ptr<MemoryAccount> account) {
     default_account_.store(keep(std::move(account)), std::memory_order_release);
@@ -56,9 +46,7 @@ class CountingAllocator final : public c10::Allocator {
   BlockPool& pool() { return pool_; }
 
  private:
-  CountingAllocator& self() const { return const_cast<CountingAllocator&>(*this); }
-
-  c10::DataPtr counted(std::size_t bytes) {
+  c10::DataPtr give(std::size_t bytes) override {
     void* const data = bytes == 0 ? nullptr : take(bytes)->data();
     return {data, data, &release, c10::Device(c10::DeviceType::CPU)};
   }
@@ -116,7 +104,7 @@ void install_counting_allocator(std::shared_ptr<MemoryAccount> account) {
   static std::once_flag installed;
   std::call_once(installed, [&] {
     keep_freed_memory_in_malloc();
-    c10::SetCPUAllocator(&allocator, kPriority);
+    install_host_allocator(allocator);
   });
 }
 

@@ -1,8 +1,5 @@
 #include "lockstep/measure/torch/device_blocks.h"
 
-#include <c10/core/Allocator.h>
-#include <c10/util/ThreadLocalDebugInfo.h>
-
 #include <atomic>
 #include <iterator>
 #include <map>
@@ -12,13 +9,10 @@
 #include <vector>
 
 #include "lockstep/measure/torch/counting_allocator.h"
+#include "lockstep/measure/torch/libtorch.h"
 
 namespace lockstep::measure {
 namespace {
-
-// libtorch carries a thread's information of this kind to the threads that compute its backward; itself it
-// has none.
-constexpr c10::DebugInfoKind kCarried = c10::DebugInfoKind::PRODUCER_INFO;
 
 struct Lent final : c10::DebugInfoBase {
   Lent(MemoryAccount* lender, Use lent_use) : account(lender), use(lent_use) {}
@@ -26,13 +20,9 @@ struct Lent final : c10::DebugInfoBase {
   Use use;
 };
 
-const Lent* lent_to_this_thread() {
-  return dynamic_cast<const Lent*>(c10::ThreadLocalDebugInfo::get(kCarried));
-}
-
 Use use_of_this_thread() {
   if (const std::optional<Use> own = UseScope::own()) return *own;
-  const Lent* lent = lent_to_this_thread();
+  const Lent* lent = carried_here<Lent>();
   return lent != nullptr ? lent->use : Use::other;
 }
 
@@ -53,7 +43,7 @@ class DeviceBlocks {
     MemoryAccount* const by_default = default_account_.load(std::memory_order_acquire);
     if (by_default == nullptr) return nullptr;
     if (MemoryAccount* const own = AccountScope::current()) return own;
-    const Lent* lent = lent_to_this_thread();
+    const Lent* lent = carried_here<Lent>();
     return lent != nullptr ? lent->account : by_default;
   }
 
@@ -119,19 +109,8 @@ DeviceBlocks& the_blocks() {
 // Called by the allocator on the thread that asks it for a block or lets go of one, while it holds its own
 // lock: nothing here may call it. Where the host has no room for a note, the block is not counted: the run
 // has worse to tell.
-class Listener final : public c10::MemoryReportingInfoBase {
- public:
-  // libtorch 1 calls the first, libtorch 2 the second: each overrides in one of them.
-  void reportMemoryUsage(void* address, std::int64_t bytes, std::int64_t, std::int64_t, c10::Device device) {
-    hear(address, bytes, device);
-  }
-  void reportMemoryUsage(void* address, std::int64_t bytes, std::size_t, std::size_t, c10::Device device) {
-    hear(address, bytes, device);
-  }
-  bool memoryProfilingEnabled() const override { return true; }
-
- private:
-  static void hear(void* address, std::int64_t bytes, c10::Device device) noexcept {
+class Listener final : public MemoryReports {
+  void hear(void* address, std::int64_t bytes, c10::Device device) noexcept override {
     if (!device.is_cuda()) return;
     const auto place = reinterpret_cast<std::uintptr_t>(address);  // no two GPUs of a process share any
     try {
@@ -176,7 +155,7 @@ void count_device_block_as(std::uintptr_t address, Use use) noexcept {
 DeviceWatch::DeviceWatch() {
   if (!the_blocks().watched()) return;
   static const auto listener = std::make_shared<Listener>();
-  told_ = std::make_unique<c10::DebugInfoGuard>(c10::DebugInfoKind::PROFILER_STATE, listener);
+  told_ = report_memory_to(listener);
 }
 
 DeviceWatch::~DeviceWatch() = default;
@@ -184,8 +163,7 @@ DeviceWatch::~DeviceWatch() = default;
 BackwardScope::BackwardScope() {
   MemoryAccount* const account = device_account();
   if (account == nullptr) return;
-  lent_ =
-      std::make_unique<c10::DebugInfoGuard>(kCarried, std::make_shared<Lent>(account, use_of_this_thread()));
+  lent_ = carry(std::make_shared<Lent>(account, use_of_this_thread()));
 }
 
 BackwardScope::~BackwardScope() = default;

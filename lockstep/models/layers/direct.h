@@ -7,6 +7,8 @@
 #include <torch/csrc/autograd/functions/utils.h>
 
 #include <memory>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 #include "lockstep/models/unit.h"
@@ -35,7 +37,24 @@ struct DirectParameter {
   }
 };
 
+// Autograd's inside, and all that this program knows of it but for gradient_tap.cc: layers derive from Node,
+// and libtorch's versions differ here alone. (torch::autograd::Function is public, and costs a small layer
+// more than its work.)
+using torch::autograd::Node;
 using torch::autograd::variable_list;
+
+// What holds a node: a std::shared_ptr, in newer versions a c10::intrusive_ptr.
+using NodePointer = decltype(torch::autograd::Edge::function);
+
+template <class Kind>
+auto make_node() {
+  if constexpr (std::is_same_v<NodePointer, std::shared_ptr<Node>>) {
+    return std::shared_ptr<Kind>(new Kind(),
+                                 [](auto* node) { deleteNode(node); });  // libtorch's, found by type
+  } else {
+    return c10::make_intrusive<Kind>();
+  }
+}
 
 // Whether a pass must be remembered for backward.
 template <class... Tensors>
@@ -43,16 +62,22 @@ bool needs_backward(const Tensors&... inputs) {
   return at::GradMode::is_enabled() && (inputs.requires_grad() || ...);
 }
 
-template <class Node>
-std::shared_ptr<Node> make_node() {
-  return std::shared_ptr<Node>(new Node(), torch::autograd::deleteNode);
+inline void add_edge(torch::autograd::edge_list& edges, const at::Tensor& input) {
+  const bool leads_on = input.defined() && input.requires_grad();
+  edges.push_back(leads_on ? torch::autograd::impl::gradient_edge(input) : torch::autograd::Edge());
+}
+inline void add_edge(torch::autograd::edge_list& edges, std::span<const Parameter> parameters) {
+  for (const Parameter& parameter : parameters) add_edge(edges, parameter.value);
 }
 
-// Puts the node behind the output, with an edge to each input in this order. The output must have been
-// computed without autograd and must not be kept by the node itself, but as a detached alias.
-template <class Node, class... Tensors>
-at::Tensor with_history(const std::shared_ptr<Node>& node, at::Tensor output, const Tensors&... inputs) {
-  node->set_next_edges(torch::autograd::collect_next_edges(inputs...));
+// Puts the node behind the output, with an edge to each input (a tensor, or all of a row of parameters) in
+// this order. The output must have been computed without autograd and must not be kept by the node itself,
+// but as a detached alias.
+template <class Held, class... Inputs>
+at::Tensor with_history(const Held& node, at::Tensor output, const Inputs&... inputs) {
+  torch::autograd::edge_list edges;
+  (add_edge(edges, inputs), ...);
+  node->set_next_edges(std::move(edges));
   torch::autograd::set_history(output, node);
   return output;
 }

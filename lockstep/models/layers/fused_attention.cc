@@ -39,7 +39,7 @@ void add_or_copy(const float* from, at::Tensor target, bool accumulate) {
   accumulate ? target.add_(gradient) : target.copy_(gradient);
 }
 
-struct AttentionNode : torch::autograd::Node {
+struct AttentionNode : Node {
   std::vector<DirectParameter> parameters;  // in their order in the unit: weight and bias of each map
   at::Tensor x, weight, bias, attention;
 
@@ -93,18 +93,6 @@ at::Tensor run_forward(AttentionNode& node) {
   return out;
 }
 
-// An edge to the input and one to each parameter.
-torch::autograd::edge_list edges_of(const at::Tensor& input, std::span<const Parameter> parameters) {
-  torch::autograd::edge_list edges;
-  const auto add = [&](const at::Tensor& tensor) {
-    edges.push_back(tensor.requires_grad() ? torch::autograd::impl::gradient_edge(tensor)
-                                           : torch::autograd::Edge());
-  };
-  add(input);
-  for (const Parameter& parameter : parameters) add(parameter.value);
-  return edges;
-}
-
 }  // namespace
 
 bool FusedHeadAttention::is_fused(const at::Tensor& input) const {
@@ -126,9 +114,7 @@ at::Tensor FusedHeadAttention::forward(Runner& runner, const at::Tensor& input) 
   if (!needs_backward(input, weights_.front())) return out;
   for (const Parameter& parameter : own_parameters())
     node->parameters.push_back(DirectParameter::of(parameter));
-  node->set_next_edges(edges_of(input, own_parameters()));
-  torch::autograd::set_history(out, node);
-  return out;
+  return with_history(node, out, input, own_parameters());
 }
 
 // The kernel keeps its input and the attention (its rows padded), and maps again in backward.

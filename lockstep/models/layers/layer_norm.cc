@@ -40,7 +40,7 @@ void hand_over(const at::Tensor& gradient, at::Tensor target, bool accumulate) {
   accumulate ? target.add_(gradient) : target.copy_(gradient);
 }
 
-struct LayerNormNode : torch::autograd::Node {
+struct LayerNormNode : Node {
   DirectParameter weight, bias;
   at::Tensor x, mean, scale;
 

@@ -117,7 +117,7 @@ std::pair<at::Tensor, at::Tensor> activate(Activation then, at::Tensor value) {
   return {value, slope};
 }
 
-struct LinearNode : torch::autograd::Node {
+struct LinearNode : Node {
   DirectParameter weight, bias;
   Activation then = Activation::none;
   at::Tensor x;     // [rows, in]

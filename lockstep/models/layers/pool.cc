@@ -23,7 +23,7 @@ bool has_kernel(const Pool2dSpec& spec, const at::Tensor& input) {
          input.is_contiguous();
 }
 
-struct PoolNode : torch::autograd::Node {
+struct PoolNode : Node {
   std::vector<std::int64_t> sizes;  // of the input
   at::Tensor place;
 

@@ -35,6 +35,10 @@ void limit_torch_memory(int device, double share) {
   c10::cuda::CUDACachingAllocator::setMemoryFraction(share, static_cast<c10::DeviceIndex>(device));
 }
 
+bool torch_tells_of_memory() {
+  return c10::cuda::CUDACachingAllocator::name() == "native";
+}
+
 namespace {
 
 bool is_recorded(cudaStream_t stream) {

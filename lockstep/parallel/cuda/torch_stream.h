@@ -1,4 +1,5 @@
-// The few things that need torch's CUDA headers: which stream torch computes on, and its allocator.
+// The few things that need torch's CUDA headers, and of them its inside: which stream torch computes on, its
+// allocator, and on which thread it runs backward. Nothing else in this module includes them.
 #pragma once
 
 #include <driver_types.h>
@@ -19,6 +20,9 @@ void use_torch_stream(cudaStream_t stream, int device);
 void keep_torch_backward_here();
 // What its allocator may take of the device's memory.
 void limit_torch_memory(int device, double share);
+// Whether its allocator tells what it gives out. Others than the ordinary one
+// (PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync) tell nothing.
+bool torch_tells_of_memory();
 
 // While it is open, what torch takes on a stream that is being recorded comes from memory of its own, which
 // is kept until this goes.

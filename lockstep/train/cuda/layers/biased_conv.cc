@@ -10,7 +10,7 @@ namespace {
 using models::DirectParameter;
 using models::variable_list;
 
-struct BiasNode : torch::autograd::Node {
+struct BiasNode : models::Node {
   DirectParameter bias;
   at::Tensor output;  // undefined: there was no ReLU
   std::shared_ptr<SumMemory> sums;

@@ -22,7 +22,7 @@ NormFigures figures_in(const at::Tensor& figures) {
   return {figures.data_ptr<float>(), figures.data_ptr<float>() + figures.size(1)};
 }
 
-struct NormNode : torch::autograd::Node {
+struct NormNode : models::Node {
   DirectParameter weight, bias;
   at::Tensor input, output, figures;  // output: of a ReLU, else undefined
   bool joins = false;

@@ -36,7 +36,7 @@ at::Tensor masked(DropoutTask task, const at::Tensor& map) {
   return out;
 }
 
-struct DropoutNode : torch::autograd::Node {
+struct DropoutNode : models::Node {
   DropoutTask task;
 
   models::variable_list apply(models::variable_list&& gradients) override {
