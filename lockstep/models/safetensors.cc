@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
@@ -32,24 +33,26 @@ json parse_header(std::string_view text, const std::string& source) {
     json header = base::parse_json(text, refuse_double);
     if (!header.is_object()) refuse_safetensors(source, "the header is not a JSON object");
     return header;
-  } catch (const json::exception& error) {
-    refuse_safetensors(source, fmt::format("the header is not JSON ({})", error.what()));
+  } catch (const json::parse_error& error) {
+    // Not the library's words: they repeat the bytes, which need not be text.
+    refuse_safetensors(source, fmt::format("byte {} of its header is not JSON in UTF-8", error.byte));
   }
 }
 
-// The bytes that the shape needs; overflow is refused.
+// The bytes that the shape needs; overflow is refused, also beside a side of zero, where strides overflow.
 std::uint64_t bytes_of(const SafetensorsEntry& entry, const std::string& source) {
   std::uint64_t bytes = safetensors_item_bytes(entry.dtype);
   if (bytes == 0)
     refuse_safetensors(source, fmt::format("'{}' has the unknown type '{}'", entry.name, entry.dtype));
+  bool empty = false;
   for (const std::int64_t side : entry.shape) {
-    std::uint64_t product = 0;
-    if (side < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(side), &product)) {
+    empty = empty || side == 0;
+    const auto factor = static_cast<std::uint64_t>(std::max<std::int64_t>(side, 1));
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (side < 0 || __builtin_mul_overflow(bytes, factor, &bytes) || bytes > kMost)
       refuse_safetensors(source, fmt::format("'{}' has an impossible shape", entry.name));
-    }
-    bytes = product;
   }
-  return bytes;
+  return empty ? 0 : bytes;
 }
 
 SafetensorsEntry read_entry(const std::string& name, const json& value, const std::string& source) {

@@ -1,6 +1,9 @@
 #include "lockstep/models/safetensors.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "lockstep/base/error.h"
 
@@ -67,6 +70,26 @@ TEST(Safetensors, UnsoundHeadersAreRefused) {
       R"({"a":3})",
   };
   for (const char* header : headers) EXPECT_THROW(parse(file_with(header, 4)), base::DataError) << header;
+}
+
+TEST(Safetensors, AHeaderWithBytesThatAreNoTextIsRefusedInAMessageThatIsText) {
+  for (const char* header : {"{\"a\xb8\": 1}", "{\"a\xed\xa0\x80\": 1}", "\xff\xfe{}", "{\"a\": \x1b}"}) {
+    try {
+      parse(file_with(header, 4));
+      FAIL() << header;
+    } catch (const base::DataError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("of its header is not JSON in UTF-8"));
+      EXPECT_TRUE(std::ranges::all_of(std::string_view(error.what()), [](char byte) { return byte >= ' '; }));
+    }
+  }
+}
+
+TEST(Safetensors, AShapeThatNoMemoryHoldsIsRefusedAlsoBesideASideOfZero) {
+  for (const char* shape : {"0,4611686018427387904,4", "4611686018427387904,2,0", "1152921504606846976,2"}) {
+    const std::string header =
+        std::string(R"({"a":{"dtype":"F32","shape":[)") + shape + R"(],"data_offsets":[0,0]}})";
+    EXPECT_THROW(parse(file_with(header, 0)), base::DataError) << shape;
+  }
 }
 
 TEST(Safetensors, AnAbsurdHeaderLengthIsRefusedBeforeItIsRead) {
