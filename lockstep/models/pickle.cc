@@ -55,6 +55,9 @@ class Pickle::Reader {
   }
 
   PickleNode* push(PickleNode node) {
+    constexpr std::size_t kMostNodes = std::size_t{1} << 22;  // a tensor takes about 25
+    if (nodes_.size() == kMostNodes)
+      refuse(fmt::format("it holds more than {} values beside tensors", kMostNodes));
     nodes_.push_back(std::move(node));
     stack_.push_back(&nodes_.back());
     return stack_.back();
@@ -216,6 +219,8 @@ class Pickle::Reader {
   }
   bool stack_global() {
     const auto parts = pop_count(2);
+    // Of names alone: joined out of what was joined before, they would double with every byte.
+    if (parts[0]->kind != Kind::text || parts[1]->kind != Kind::text) refuse("it names something by no name");
     return push_global(parts[0]->text, parts[1]->text);
   }
   bool call(std::vector<PickleNode*> parts) {

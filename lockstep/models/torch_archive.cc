@@ -1,19 +1,19 @@
 #include "lockstep/models/torch_archive.h"
 
 #include <ATen/ATen.h>
-#include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "lockstep/base/error.h"
-#include "lockstep/models/model.h"
+#include "lockstep/base/printable.h"
 #include "lockstep/models/pickle.h"
+#include "lockstep/models/zip.h"
 
 namespace lockstep::models {
 namespace {
 
-using caffe2::serialize::PyTorchStreamReader;
 using Kind = PickleNode::Kind;
 
 [[noreturn]] void refuse_archive(const std::string& source, const std::string& why) {
@@ -21,6 +21,15 @@ using Kind = PickleNode::Kind;
       fmt::format("the weights in '{}' cannot be read: {}. Save them with safetensors, or "
                   "torch.save(model.state_dict(), path)",
                   source, why));
+}
+
+// A program is never run to get at its weights.
+[[noreturn]] void refuse_script(const std::string& source) {
+  throw base::DataError(fmt::format(
+      "'{}' is a TorchScript archive: a program, and reading it could run its code. Weights are read as "
+      "data only: save them with torch.save(module.state_dict(), path) or with safetensors. To train the "
+      "program itself, if you trust it, give it as --model.",
+      source));
 }
 
 // The storage classes' names, as torch.save writes them.
@@ -46,6 +55,18 @@ std::vector<std::int64_t> integers(const PickleNode& node, const std::string& so
   return values;
 }
 
+// How many values the sizes describe; refused when no memory could hold them (also beside a size of zero).
+std::int64_t values_of(const std::vector<std::int64_t>& sizes, const std::string& source) {
+  std::int64_t values = 1;
+  bool empty = false;
+  for (const std::int64_t size : sizes) {
+    empty = empty || size == 0;
+    if (__builtin_mul_overflow(values, std::max<std::int64_t>(size, 1), &values))
+      refuse_archive(source, "a tensor's shape is impossible");
+  }
+  return empty ? 0 : values;
+}
+
 // How many elements of a storage a strided tensor reaches; refused when that overflows.
 std::int64_t reach(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides,
                    std::int64_t offset, const std::string& source) {
@@ -64,16 +85,17 @@ std::int64_t reach(const std::vector<std::int64_t>& sizes, const std::vector<std
 
 class ArchiveReader {
  public:
-  explicit ArchiveReader(const std::string& path) : path_(path), reader_(path) {}
-
-  bool is_script() { return reader_.hasRecord("constants.pkl"); }
+  explicit ArchiveReader(const std::string& path) : path_(path), archive_(path) {}
 
   std::vector<NamedTensor> read_state() {
-    const auto [data, byte_count] = reader_.getRecord("data.pkl");
-    const Pickle pickle(std::span(static_cast<const std::byte*>(data.get()), byte_count), path_);
+    if (archive_.has("constants.pkl")) refuse_script(path_);
+    std::vector<std::byte> bytes(archive_.record_bytes("data.pkl"));
+    archive_.read("data.pkl", bytes);
+    const Pickle pickle(bytes, path_);
     std::vector<NamedTensor> tensors;
     for (const auto& [name, value] : state_table(pickle.root()).entries) {
       if (name->kind != Kind::text) refuse_archive(path_, "its table has a key that is not a name");
+      if (base::first_unprintable(name->text)) refuse_archive(path_, "its table has a name that is no text");
       if (is_tensor(*value)) tensors.push_back({name->text, tensor(*value)});
     }
     if (tensors.empty())
@@ -113,11 +135,15 @@ class ArchiveReader {
                    integers(*arguments[3], path_));
   }
 
+  // A view of the storage: however many there are, they take no more memory than the file has bytes. One with
+  // more values than its storage (a stride of zero) would, as soon as it is copied.
   at::Tensor strided(const at::Tensor& values, std::int64_t offset, const std::vector<std::int64_t>& sizes,
                      const std::vector<std::int64_t>& strides) {
     if (reach(sizes, strides, offset, path_) > values.numel())
       refuse_archive(path_, "a tensor reaches beyond its storage");
-    return at::as_strided(values, sizes, strides, offset).clone(at::MemoryFormat::Contiguous);
+    if (values_of(sizes, path_) > values.numel())
+      refuse_archive(path_, "a tensor has more values than its storage");
+    return at::as_strided(values, sizes, strides, offset);
   }
 
   // ("storage", class, key, place, count): the values lie in the record data/<key>.
@@ -132,31 +158,23 @@ class ArchiveReader {
   }
 
   at::Tensor record_values(const std::string& name, at::ScalarType type) {
-    auto [data, byte_count] = reader_.getRecord(name);
-    const auto count = static_cast<std::int64_t>(byte_count / c10::elementSize(type));
-    at::Tensor values = at::empty({count}, at::TensorOptions().dtype(type));
-    std::memcpy(values.data_ptr(), data.get(), static_cast<std::size_t>(count) * c10::elementSize(type));
+    const std::uint64_t bytes = archive_.record_bytes(name);
+    if (bytes % c10::elementSize(type) != 0) refuse_archive(path_, "a storage ends inside a value");
+    const auto count = static_cast<std::int64_t>(bytes / c10::elementSize(type));
+    const at::Tensor values = at::empty({count}, at::TensorOptions().dtype(type));
+    archive_.read(name, {static_cast<std::byte*>(values.data_ptr()), bytes});
     return values;
   }
 
   std::string path_;
-  PyTorchStreamReader reader_;
+  ZipArchive archive_;
   std::map<std::string, at::Tensor> storages_;
 };
-
-std::vector<NamedTensor> read_script(const std::string& path) {
-  return load_script_model(path, {}, {}).state();
-}
 
 }  // namespace
 
 std::vector<NamedTensor> read_torch_archive(const std::string& path) {
-  try {
-    ArchiveReader archive(path);
-    return archive.is_script() ? read_script(path) : archive.read_state();
-  } catch (const c10::Error& error) {
-    refuse_archive(path, error.what_without_backtrace());
-  }
+  return ArchiveReader(path).read_state();
 }
 
 }  // namespace lockstep::models

@@ -8,8 +8,9 @@
 
 namespace lockstep::models {
 
-// The tensors of a TorchScript archive or of a state_dict saved by torch.save (zip format, PyTorch 1.6 and
-// later), on the CPU. Throws DataError for anything else, naming what was found.
+// The tensors of a state_dict saved by torch.save (zip format, PyTorch 1.6 and later), on the CPU: views of
+// the file's storages. Nothing of the file is ever run. Throws DataError for anything else, naming what was
+// found; for a TorchScript archive, which is a program, with the ways out.
 std::vector<NamedTensor> read_torch_archive(const std::string& path);
 
 }  // namespace lockstep::models

@@ -17,8 +17,8 @@ void save_safetensors(const std::string& path, const std::vector<NamedTensor>& t
 // Every tensor of the file, on the CPU. Throws DataError for a file that is missing, truncated or corrupt.
 std::vector<NamedTensor> read_safetensors(const std::string& path);
 
-// The same for any weights file, by its contents: safetensors, a TorchScript archive or a state_dict of
-// torch.save.
+// The same for any weights file, by its contents: safetensors, or a state_dict of torch.save. Weights are
+// data: a file that is a program (TorchScript) is refused.
 std::vector<NamedTensor> read_weights(const std::string& path);
 
 struct LoadReport {

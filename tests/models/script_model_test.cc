@@ -1,6 +1,7 @@
 // A user's TorchScript file as a model of one unit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/script.h>
 
 #include <fstream>
@@ -39,11 +40,35 @@ def forward(self, x):
   EXPECT_TRUE(model.parameters()[0].tensor.grad().equal(at::full({3, 4}, 4.0F)));
 }
 
-TEST(ScriptModel, ItsWeightsCanBeReadAsAFile) {
+std::string printed;  // by programs
+
+TEST(ScriptModel, AsWeightsItIsRefusedWithTheWaysOutAndNothingOfItRuns) {
   const TemporaryDirectory directory;
-  const auto weights = read_weights(save_script(directory, "def forward(self, x):\n    return x\n"));
-  ASSERT_EQ(weights.size(), 2U);
-  EXPECT_EQ(weights[0].name, "weight");
+  const std::string file = save_script(directory, R"(
+def forward(self, x):
+    return x
+def __getstate__(self):
+    return 3
+def __setstate__(self, state: int):
+    print("the program ran")
+    self.weight = torch.ones([3, 4])
+    self.scale = torch.ones([1])
+    self.training = True
+)");
+  const auto before = torch::jit::getPrintHandler();
+  torch::jit::setPrintHandler([](const std::string& text) { printed += text; });
+  try {
+    read_weights(file);
+    ADD_FAILURE() << "it was read";
+  } catch (const base::DataError& error) {
+    EXPECT_THAT(error.what(),
+                ::testing::AllOf(::testing::HasSubstr("user.pt' is a TorchScript archive"),
+                                 ::testing::HasSubstr("state_dict"), ::testing::HasSubstr("--model")));
+  }
+  EXPECT_EQ(printed, "");
+  (void)make_model(file);  // as a model it is a program, and runs
+  EXPECT_THAT(printed, ::testing::HasSubstr("the program ran"));
+  torch::jit::setPrintHandler(before);
 }
 
 TEST(ScriptModel, WhatItCannotDoIsRefusedByName) {

@@ -3,8 +3,11 @@
 #include "lockstep/models/torch_archive.h"
 
 #include <caffe2/serialize/inline_container.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "lockstep/base/error.h"
@@ -35,17 +38,16 @@ class PickleWriter {
 
   // _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks)
   PickleWriter& tensor(const std::string& key, const at::Tensor& value, std::int64_t offset = 0) {
+    return strided(key, value.numel(), offset, value.sizes(), value.strides());
+  }
+  PickleWriter& strided(const std::string& key, std::int64_t values, std::int64_t offset,
+                        at::IntArrayRef sizes, at::IntArrayRef strides) {
     global("torch._utils", "_rebuild_tensor_v2")
         .raw("((")
         .text("storage")
         .global("torch", "FloatStorage")
         .text(key);
-    text("cpu")
-        .integer(value.numel())
-        .raw("tQ")
-        .integer(offset)
-        .integers(value.sizes())
-        .integers(value.strides());
+    text("cpu").integer(values).raw("tQ").integer(offset).integers(sizes).integers(strides);
     return raw("\x89").ordered_dict().raw("tR");
   }
   const std::string& bytes() const { return bytes_; }
@@ -123,6 +125,103 @@ TEST(TorchArchive, AnythingElseIsRefused) {
   EXPECT_THROW(read_weights(directory.file("missing.pt")), base::DataError);
   std::ofstream(directory.file("zip.pt")) << "PK\x03\x04 and nothing more";
   EXPECT_THROW(read_weights(directory.file("zip.pt")), base::DataError);
+}
+
+// The file's bytes, to change some of them.
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string complaint_about(const std::string& path) {
+  try {
+    read_weights(path);
+  } catch (const base::DataError& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(TorchArchive, ATensorOfMoreValuesThanItsStorageIsRefusedBeforeItTakesMemory) {
+  const TemporaryDirectory directory;
+  const std::vector<NamedTensor> tensors = {{"x", at::arange(2, at::kFloat)}};
+  const std::string path = directory.file("zero_stride.pt");
+  for (const auto& [sizes, strides] :
+       {std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>{{1 << 30}, {0}},
+        {{1 << 15, 1 << 15}, {0, 0}},
+        {{0, 1 << 30, 1 << 30, 1 << 30}, {0, 0, 0, 0}}}) {
+    write_archive(path,
+                  PickleWriter().raw("}").text("x").strided("0", 2, 0, sizes, strides).raw("s.").bytes(),
+                  tensors);
+    EXPECT_LT(std::filesystem::file_size(path), 1500U);
+    EXPECT_THAT(complaint_about(path), testing::AnyOf(testing::HasSubstr("more values than its storage"),
+                                                      testing::HasSubstr("shape is impossible")));
+  }
+}
+
+TEST(TorchArchive, ManyTensorsOfOneStorageShareItsMemory) {
+  const TemporaryDirectory directory;
+  const std::vector<NamedTensor> tensors = {{"x", at::arange(1000, at::kFloat)}};
+  PickleWriter writer;
+  writer.raw("}(");
+  for (int i = 0; i < 100; ++i) writer.text("x" + std::to_string(i)).tensor("0", tensors[0].tensor);
+  write_archive(directory.file("shared.pt"), writer.raw("u.").bytes(), tensors);
+  const auto read = read_weights(directory.file("shared.pt"));
+  ASSERT_EQ(read.size(), 100U);
+  for (const NamedTensor& named : read) {
+    EXPECT_EQ(named.tensor.data_ptr(), read[0].tensor.data_ptr());
+    EXPECT_TRUE(named.tensor.equal(tensors[0].tensor));
+  }
+}
+
+TEST(TorchArchive, RecordsThatClaimMoreThanTheFileHasAreRefused) {
+  const TemporaryDirectory directory;
+  const std::vector<NamedTensor> tensors = {{"x", at::zeros({std::int64_t{1} << 20})}};
+  const std::string path = directory.file("packed.pt");
+  {
+    caffe2::serialize::PyTorchStreamWriter writer(path);
+    const std::string pickle = state_pickle(tensors);
+    writer.writeRecord("data.pkl", pickle.data(), pickle.size());
+    writer.writeRecord("data/0", tensors[0].tensor.data_ptr(), tensors[0].tensor.nbytes(), true);
+    writer.writeEndOfFile();
+  }
+  EXPECT_LT(std::filesystem::file_size(path), 20'000U);
+  EXPECT_THAT(complaint_about(path), testing::HasSubstr("'data/0' is compressed"));
+
+  write_archive(path, state_pickle({{"x", at::zeros({4})}}), {{"x", at::zeros({4})}});
+  std::string bytes = bytes_of(path);
+  const std::size_t entry = bytes.rfind("PK\x01\x02");  // of the last record that the list names
+  bytes.replace(entry + 20, 8, std::string("\xf0\xff\xff\x7f\xf0\xff\xff\x7f", 8));
+  std::ofstream(path, std::ios::binary) << bytes;
+  EXPECT_THAT(complaint_about(path), testing::HasSubstr("claim more bytes than the file has"));
+}
+
+TEST(TorchArchive, ADamagedOrShortenedArchiveIsRefused) {
+  const TemporaryDirectory directory;
+  const std::vector<NamedTensor> tensors = {{"x", at::arange(8, at::kFloat)}};
+  const std::string path = directory.file("whole.pt"), cut = directory.file("cut.pt");
+  write_archive(path, state_pickle(tensors), tensors);
+  const std::string bytes = bytes_of(path);
+  for (std::size_t length = 2; length < bytes.size(); ++length) {
+    std::ofstream(cut, std::ios::binary | std::ios::trunc) << bytes.substr(0, length);
+    EXPECT_THROW(read_weights(cut), base::DataError) << length;
+  }
+  const float two = 2.0F;
+  const std::size_t value = bytes.find(std::string(reinterpret_cast<const char*>(&two), sizeof(two)));
+  ASSERT_NE(value, std::string::npos);
+  std::string changed = bytes;
+  changed[value + 3] = '\x41';
+  std::ofstream(cut, std::ios::binary | std::ios::trunc) << changed;
+  EXPECT_THAT(complaint_about(cut), testing::HasSubstr("checksum"));
+}
+
+TEST(TorchArchive, APickleThatJoinsNamesOverAndOverIsRefused) {
+  const TemporaryDirectory directory;
+  std::string pickle = PickleWriter().text("a").raw("q").bytes() + std::string(1, '\0');
+  for (int i = 0; i < 60; ++i) pickle += std::string("h\0\x93q\0h\0", 7);
+  write_archive(directory.file("names.pt"), pickle + ".", {});
+  EXPECT_THAT(complaint_about(directory.file("names.pt")),
+              testing::HasSubstr("it names something by no name"));
 }
 
 }  // namespace

@@ -54,8 +54,7 @@ std::string text_of(const Json& models, const Console& console) {
                model.value("description", "")});
   return table.text(console, 0) +
          "\nFLOPs (forward; a multiply-add is two) and activations are of one sample. Or FILE.pt: a "
-         "TorchScript "
-         "module of your own.\n";
+         "TorchScript module of your own, whose code runs.\n";
 }
 
 Json catalogue() {
