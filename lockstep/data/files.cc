@@ -1,6 +1,7 @@
 #include "lockstep/data/files.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <fstream>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/units.h"
 
 namespace lockstep::data {
 namespace {
@@ -18,9 +20,14 @@ namespace fs = std::filesystem;
   throw base::DataError(fmt::format("{}: {}. Get the file again.", name, what));
 }
 
+std::uint64_t memory_of_machine() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
+}
+
 class Inflater {
  public:
-  explicit Inflater(std::span<const std::uint8_t> packed) {
+  Inflater(std::span<const std::uint8_t> packed, const std::string& name) : name_(name) {
     constexpr int kGzipOnly = 16 + MAX_WBITS;
     if (inflateInit2(&stream_, kGzipOnly) != Z_OK) throw std::bad_alloc();
     stream_.next_in = const_cast<Bytef*>(packed.data());
@@ -30,8 +37,8 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // Appends the next piece; returns zlib's answer.
-  int next(Bytes& out) {
+  // Appends the next piece. False: that was the last one.
+  bool next(Bytes& out) {
     constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
     const std::size_t before = out.size();
     out.resize(before + kPieceBytes);
@@ -39,14 +46,22 @@ class Inflater {
     stream_.avail_out = kPieceBytes;
     const int answer = inflate(&stream_, Z_NO_FLUSH);
     out.resize(before + kPieceBytes - stream_.avail_out);
-    return answer;
+    const bool packed_left = stream_.avail_in > 0;
+    if (answer == Z_STREAM_END) {
+      if (packed_left) inflateReset(&stream_);  // another member follows
+      return packed_left;
+    }
+    if (answer != Z_OK && answer != Z_BUF_ERROR) {
+      refuse_gzip(name_, fmt::format("the gzip stream is corrupted ({})",
+                                     stream_.msg != nullptr ? stream_.msg : "damaged"));
+    }
+    if (!packed_left && out.size() == before) refuse_gzip(name_, "the gzip stream is truncated");
+    return true;
   }
-  bool at_end() const { return stream_.avail_in == 0; }
-  void next_member() { inflateReset(&stream_); }
-  const char* message() const { return stream_.msg != nullptr ? stream_.msg : "damaged"; }
 
  private:
   z_stream stream_{};
+  const std::string& name_;
 };
 
 bool has_image_name(const fs::path& file) {
@@ -66,6 +81,11 @@ Bytes read_file(const fs::path& file) {
     const int cause = stream ? no_size.value() : errno;
     throw base::DataError(fmt::format("{} cannot be read: {}.", file.string(), base::errno_text(cause)));
   }
+  if (size > memory_of_machine()) {
+    throw base::DataError(
+        fmt::format("{}: its {} are more than this machine has memory. Check that it is the right file.",
+                    file.string(), base::format_bytes(size)));
+  }
   Bytes bytes(size);
   stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
   if (static_cast<std::uintmax_t>(stream.gcount()) != size) {
@@ -80,22 +100,26 @@ bool is_gzip(std::span<const std::uint8_t> bytes) {
   return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
-Bytes gunzip(std::span<const std::uint8_t> packed, const std::string& name) {
-  Inflater inflater(packed);
+Bytes gunzip(std::span<const std::uint8_t> packed, const std::string& name, std::uint64_t most) {
+  Inflater inflater(packed, name);
   Bytes out;
-  while (true) {
-    const std::size_t before = out.size();
-    const int answer = inflater.next(out);
-    if (answer == Z_STREAM_END) {
-      if (inflater.at_end()) return out;
-      inflater.next_member();
-      continue;
-    }
-    if (answer != Z_OK && answer != Z_BUF_ERROR) {
-      refuse_gzip(name, fmt::format("the gzip stream is corrupted ({})", inflater.message()));
-    }
-    if (inflater.at_end() && out.size() == before) refuse_gzip(name, "the gzip stream is truncated");
+  most = std::min(most, memory_of_machine());
+  bool more = true;
+  while (more) {
+    more = inflater.next(out);
+    if (out.size() > most)
+      refuse_gzip(name, fmt::format("it unpacks to more than the {} bytes that it may have", most));
   }
+  return out;
+}
+
+Bytes gunzip_front(std::span<const std::uint8_t> packed, const std::string& name, std::size_t count) {
+  Inflater inflater(packed, name);
+  Bytes out;
+  while (out.size() < count && inflater.next(out)) {
+  }
+  out.resize(std::min(out.size(), count));
+  return out;
 }
 
 bool exists_maybe_gzip(const fs::path& file) {
@@ -110,10 +134,10 @@ fs::path stored_file(const fs::path& file) {
                                     file.filename().string()));
 }
 
-Bytes read_maybe_gzip(const fs::path& file) {
+Bytes read_maybe_gzip(const fs::path& file, std::uint64_t most) {
   const fs::path found = stored_file(file);
   Bytes bytes = read_file(found);
-  return is_gzip(bytes) ? gunzip(bytes, found.string()) : bytes;
+  return is_gzip(bytes) ? gunzip(bytes, found.string(), most) : bytes;
 }
 
 std::vector<fs::path> image_files(const fs::path& directory) {

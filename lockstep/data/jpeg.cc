@@ -2,6 +2,7 @@
 // outside the function that is jumped out of.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>
 
@@ -69,6 +70,12 @@ class Decoder {
     return true;
   }
 
+  // Huffman's code spends a bit on each block of 8x8 values, and between two components that are sampled
+  // coarsely, each in its own direction, a block stands for 128 pixels.
+  std::size_t most_pixels(std::size_t bytes) const {
+    constexpr std::size_t kPixelsPerByte = 8 * 128;
+    return info_.arith_code ? kMostPixels : std::min(kMostPixels, bytes * kPixelsPerByte);
+  }
   int width() const { return static_cast<int>(info_.output_width); }
   int height() const { return static_cast<int>(info_.output_height); }
   const char* message() const { return trouble_.message; }
@@ -90,8 +97,9 @@ Image decode_jpeg(std::span<const std::uint8_t> bytes, const std::string& name) 
   if (!decoder.begin(bytes)) refuse_jpeg(name, fmt::format("has a bad header ({})", decoder.message()));
   const std::size_t pixels =
       static_cast<std::size_t>(decoder.width()) * static_cast<std::size_t>(decoder.height());
-  if (pixels > kMostPixels)
-    refuse_jpeg(name, fmt::format("is too large ({}x{})", decoder.width(), decoder.height()));
+  if (pixels > decoder.most_pixels(bytes.size()))
+    refuse_jpeg(name, fmt::format("is too large for its {} bytes ({}x{})", bytes.size(), decoder.width(),
+                                  decoder.height()));
   std::vector<std::uint8_t> interleaved(3 * pixels);
   if (!decoder.read_pixels(interleaved.data())) {
     refuse_jpeg(name, fmt::format("is damaged or truncated ({})", decoder.message()));

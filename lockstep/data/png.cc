@@ -3,7 +3,10 @@
 #include <fmt/core.h>
 #include <png.h>
 
+#include <algorithm>
+
 #include "lockstep/base/error.h"
+#include "lockstep/data/files.h"
 #include "lockstep/data/image.h"
 
 namespace lockstep::data {
@@ -37,8 +40,10 @@ Image decode_png(std::span<const std::uint8_t> bytes, const std::string& name) {
   }
   image->format = PNG_FORMAT_RGB;
   const std::size_t pixels = std::size_t{image->width} * image->height;
-  if (pixels > kMostPixels)
-    refuse_png(name, fmt::format("is too large ({}x{})", image->width, image->height));
+  constexpr std::size_t kPixelsPerByte = 8 * kMostInflated;  // of one bit each
+  if (pixels > std::min(kMostPixels, bytes.size() * kPixelsPerByte))
+    refuse_png(name, fmt::format("is too large for its {} bytes ({}x{})", bytes.size(), image->width,
+                                 image->height));
   std::vector<std::uint8_t> interleaved(3 * pixels);
   const png_color black = {0, 0, 0};
   if (png_image_finish_read(image.get(), &black, interleaved.data(), 0, nullptr) == 0) {

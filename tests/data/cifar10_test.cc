@@ -76,5 +76,18 @@ TEST_F(SmallCifar, with_a_file_missing_is_refused_by_name) {
   EXPECT_THAT(complaint(), HasSubstr("data_batch_4.bin is missing"));
 }
 
+TEST_F(SmallCifar, with_a_number_of_records_that_no_file_has_is_refused) {
+  say_records("99999999999999999 3\n");
+  EXPECT_THAT(complaint(), HasSubstr("records.txt: it does not say how many records"));
+  say_records("1000000000 3\n");
+  EXPECT_THAT(complaint(), HasSubstr("has 4 records and should have 1000000000"));
+}
+
+TEST_F(SmallCifar, packed_with_more_records_than_it_should_have_is_not_unpacked_further) {
+  std::filesystem::remove(directory / "cifar-10-batches-bin/data_batch_2.bin");
+  put("data_batch_2.bin.gz", gzip(Bytes(std::size_t{64} << 20)));
+  EXPECT_THAT(complaint(), HasSubstr("data_batch_2.bin.gz: it unpacks to more than the 15365 bytes"));
+}
+
 }  // namespace
 }  // namespace lockstep::data

@@ -43,5 +43,19 @@ TEST(Idx, promising_more_than_any_file_holds_is_refused_without_allocating_it) {
   EXPECT_THAT(complaint(idx_bytes({0xffffffff, 0xffffffff, 0xffffffff}, {1})), HasSubstr("it is truncated"));
 }
 
+TEST(Idx, packed_with_more_than_its_header_promises_is_not_unpacked_further) {
+  const TemporaryDirectory directory;
+  Bytes bytes = idx_bytes({2, 1, 3}, {1, 2, 3, 4, 5, 6});
+  write_bytes(directory / "sound.gz", gzip(bytes));
+  EXPECT_EQ(read_idx(directory / "sound.gz", 3).elements, (Bytes{1, 2, 3, 4, 5, 6}));
+  bytes.resize(std::size_t{64} << 20);
+  write_bytes(directory / "bomb.gz", gzip(bytes));
+  EXPECT_THAT(data_complaint([&] { read_idx(directory / "bomb.gz", 3); }),
+              HasSubstr("it unpacks to more than the 22 bytes that it may have"));
+  write_bytes(directory / "short.gz", gzip({0, 0, 8}));
+  EXPECT_THAT(data_complaint([&] { read_idx(directory / "short.gz", 3); }),
+              HasSubstr("too few for an IDX header"));
+}
+
 }  // namespace
 }  // namespace lockstep::data

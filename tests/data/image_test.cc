@@ -1,5 +1,8 @@
 #include "lockstep/data/image.h"
 
+#include <zlib.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "lockstep/data/resampler.h"
@@ -46,6 +49,32 @@ TEST(ImageFile, that_is_no_image_is_refused) {
                 decode_image(Bytes{'G', 'I', 'F', '8'}, "a.gif");
               }),
               HasSubstr("neither a PNG nor a JPEG"));
+}
+
+void put_big_endian(Bytes& bytes, std::size_t at, std::uint32_t value, int width) {
+  for (int i = width - 1; i >= 0; --i, value >>= 8) bytes[at + static_cast<std::size_t>(i)] = value & 0xff;
+}
+
+TEST(ImageFile, that_claims_more_pixels_than_its_bytes_can_hold_is_refused_before_they_are_allocated) {
+  Bytes png = png_bytes(colourful(8, 8));
+  put_big_endian(png, 16, 11000, 4), put_big_endian(png, 20, 11000, 4);
+  put_big_endian(png, 29, static_cast<std::uint32_t>(crc32(0, png.data() + 12, 17)), 4);
+  EXPECT_THAT(data_complaint([&] { decode_image(png, "a.png"); }),
+              HasSubstr("is too large for its " + std::to_string(png.size()) + " bytes (11000x11000)"));
+
+  Bytes jpeg = jpeg_bytes(colourful(8, 8));
+  const Bytes frame = {0xff, 0xc0};
+  const auto at = std::search(jpeg.begin(), jpeg.end(), frame.begin(), frame.end()) - jpeg.begin();
+  put_big_endian(jpeg, static_cast<std::size_t>(at) + 5, 11000, 2);
+  put_big_endian(jpeg, static_cast<std::size_t>(at) + 7, 11000, 2);
+  EXPECT_THAT(data_complaint([&] { decode_image(jpeg, "a.jpg"); }),
+              HasSubstr("is too large for its " + std::to_string(jpeg.size()) + " bytes (11000x11000)"));
+}
+
+TEST(ImageFile, of_one_colour_and_a_million_pixels_is_read) {
+  const Image white = make_image({3, 1000, 1000}, [](int, int, int) { return 255; });
+  EXPECT_EQ(decode_image(png_bytes(white), "white.png").shape, white.shape);
+  EXPECT_EQ(decode_image(jpeg_bytes(white), "white.jpg").shape, white.shape);
 }
 
 TEST(Resize, keeps_a_constant_image_constant) {

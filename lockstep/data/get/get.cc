@@ -56,7 +56,8 @@ void write_atomically(const fs::path& file, std::span<const std::uint8_t> bytes)
 // The members' contents, each checked against its digest.
 void unpack(const fs::path& part, const RemoteFile& file, const fs::path& directory) {
   Bytes content = read_file(part);
-  if (file.packing != Packing::none) content = gunzip(content, file.name);
+  constexpr std::uint64_t kMostBytes = 1 << 30;  // the largest set has 184 MB
+  if (file.packing != Packing::none) content = gunzip(content, file.name, kMostBytes);
   for (const Member& member : file.members) {
     std::span<const std::uint8_t> bytes = content;
     if (file.packing == Packing::tar_gzip) bytes = find_in_tar(content, member.archive_path, file.name);

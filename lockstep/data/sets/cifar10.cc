@@ -23,7 +23,9 @@ std::size_t expected_records(const std::filesystem::path& directory, Split split
   const std::filesystem::path said = directory / "records.txt";
   if (!std::filesystem::exists(said)) return kPublished;
   std::size_t training = 0, test = 0;
-  if (!(std::ifstream(said) >> training >> test) || training == 0 || test == 0)
+  constexpr std::size_t kMost = 1'000'000'000;
+  const bool read = static_cast<bool>(std::ifstream(said) >> training >> test);
+  if (!read || training == 0 || test == 0 || training > kMost || test > kMost)
     throw base::DataError(
         fmt::format("{}: it does not say how many records a training file and the test file have, as in "
                     "\"4000 5000\". Correct or remove it.",
@@ -35,8 +37,8 @@ std::size_t expected_records(const std::filesystem::path& directory, Split split
 void read_records(const std::filesystem::path& name, std::size_t expected, const ImageShape& shape,
                   std::vector<std::uint8_t>& pixels, SampleSet& set) {
   const std::filesystem::path file = stored_file(name);
-  const Bytes bytes = read_maybe_gzip(file);
   const std::size_t record_bytes = 1 + shape.elements();
+  const Bytes bytes = read_maybe_gzip(name, (expected + 1) * record_bytes);
   if (bytes.empty() || bytes.size() % record_bytes != 0) {
     throw base::DataError(
         fmt::format("{}: its {} bytes are not a whole number of records of {} bytes: it is truncated or "
@@ -49,6 +51,7 @@ void read_records(const std::filesystem::path& name, std::size_t expected, const
         "again; a subset made on purpose says its numbers in records.txt beside it (docs/data.md).",
         file.string(), records, expected));
   }
+  pixels.reserve(pixels.size() + bytes.size());
   for (std::size_t at = 0; at < bytes.size(); at += record_bytes) {
     const std::uint8_t label = bytes[at];
     if (label >= set.classes) {
@@ -72,7 +75,6 @@ SampleSet load_cifar10(const SetRequest& request) {
   set.class_names = {"airplane", "automobile", "bird",  "cat",  "deer",
                      "dog",      "frog",       "horse", "ship", "truck"};
   std::vector<std::uint8_t> pixels;
-  pixels.reserve(names.size() * records * request.entry->shape.elements());
   for (const std::string& name : names)
     read_records(request.directory / name, records, request.entry->shape, pixels, set);
   set.images = ImageStore(request.entry->shape, std::move(pixels));
