@@ -147,6 +147,16 @@ class StopWishesTest(unittest.TestCase):
         self.assertEqual(self.heard([], on_gpu=True), ([], False))
 
 
+class Runs:
+    """Unpickled by a reader that runs what it reads, it makes a directory."""
+
+    def __init__(self, place):
+        self.place = place
+
+    def __reduce__(self):
+        return os.mkdir, (self.place,)
+
+
 class FileTest(unittest.TestCase):
     def test_safetensors_come_back_as_they_were_written(self):
         import torch
@@ -163,6 +173,58 @@ class FileTest(unittest.TestCase):
             file.write_bytes(file.read_bytes()[:-1])
             with self.assertRaises(DataError):
                 read_safetensors(file)
+
+    def refusal(self, file):
+        from torch_engine.errors import DataError
+        from torch_engine.weights_file import read_weights
+        with self.assertRaises(DataError) as caught:
+            read_weights(str(file))
+        return str(caught.exception)
+
+    def test_a_state_dict_of_torch_save_is_read(self):
+        import torch
+        from torch_engine.weights_file import read_weights
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "w.pt"
+            torch.save(torch.nn.Linear(2, 3).state_dict(), file)
+            self.assertEqual(set(read_weights(str(file))), {"weight", "bias"})
+
+    def test_nothing_in_a_file_of_weights_runs(self):
+        import torch
+        with tempfile.TemporaryDirectory() as folder:
+            file, trace = Path(folder) / "w.pt", Path(folder) / "the_program_ran"
+            torch.save({"weight": Runs(str(trace))}, file)
+            self.assertIn("cannot be read as data", self.refusal(file))
+            self.assertFalse(trace.exists())
+
+    def test_a_program_is_refused_as_weights_with_the_ways_out(self):
+        import torch
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "w.pt"
+            torch.jit.save(torch.jit.script(torch.nn.Linear(2, 3)), str(file))
+            message = self.refusal(file)
+            self.assertIn("TorchScript", message)
+            self.assertIn("state_dict", message)
+            self.assertIn("--model", message)
+
+    def test_records_that_grow_beyond_the_file_are_refused(self):
+        import zipfile
+        import torch
+        with tempfile.TemporaryDirectory() as folder:
+            stored, packed = Path(folder) / "stored.pt", Path(folder) / "packed.pt"
+            torch.save({"weight": torch.zeros(1 << 20)}, stored)
+            with zipfile.ZipFile(stored) as source, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
+                for name in source.namelist():
+                    target.writestr(name, source.read(name))
+            self.assertIn("packed as torch.save does not", self.refusal(packed))
+
+    def test_an_empty_tensor_of_safetensors_takes_no_memory(self):
+        import struct
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "w.safetensors"
+            for header in (b'{"a": {"dtype": "F32", "shape": [1099511627776], "data_offsets": [0, 0]}}', b'{"a\xb8": 1}', b'[1]', b'{"a": 1}'):
+                file.write_bytes(struct.pack("<Q", len(header)) + header)
+                self.assertIn("is not a whole safetensors file", self.refusal(file))
 
     def test_resizing_keeps_a_constant_and_a_ramp(self):
         import numpy as np

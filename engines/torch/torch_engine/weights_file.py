@@ -1,8 +1,10 @@
-"""Weights in files: safetensors (read and written here, without its package) and PyTorch's .pt."""
+"""Weights in files: safetensors (read and written here, without its package) and PyTorch's .pt. Read as data: nothing in them runs."""
 
 import json
 import os
+import pickle
 import struct
+import zipfile
 
 import numpy as np
 import torch
@@ -45,7 +47,7 @@ def read_safetensors(file):
         header = json.loads(content[8:8 + size])
         data = np.frombuffer(content, dtype=np.uint8, offset=8 + size)
         return {name: read_entry(data, entry) for name, entry in header.items() if name != "__metadata__"}
-    except (struct.error, ValueError, KeyError, RuntimeError) as error:
+    except (struct.error, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
         raise DataError(f"'{file}' is not a whole safetensors file: {error}. Fetch or save it again.") from error
 
 
@@ -55,7 +57,7 @@ def read_entry(data, entry):
         raise ValueError(f"it ends at byte {data.size} of {end}")
     kind = TYPES[entry["dtype"]]
     if begin == end:
-        return torch.empty(entry["shape"], dtype=kind)
+        return torch.empty(0, dtype=kind).view(entry["shape"])
     return torch.from_numpy(data[begin:end].copy()).view(kind).view(entry["shape"])
 
 
@@ -67,8 +69,27 @@ def read_weights(file):
         raise DataError(f"the weights file '{file}' cannot be opened: {error.strerror}.") from error
     if not is_zip:
         return read_safetensors(file)
-    state = torch.load(file, map_location="cpu")
-    return state.state_dict() if isinstance(state, torch.nn.Module) else state
+    check_archive(file)
+    try:
+        return torch.load(file, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, ValueError, EOFError) as error:
+        raise DataError(f"the weights in '{file}' cannot be read as data: {str(error).splitlines()[0]} Save them with "
+                        "torch.save(model.state_dict(), path), or as safetensors.") from error
+
+
+def check_archive(file):
+    """Refuses what torch.load would run (TorchScript), and records that would grow beyond what the file holds."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            records = archive.infolist()
+    except (zipfile.BadZipFile, ValueError) as error:
+        raise DataError(f"the weights in '{file}' are damaged: {error}. Fetch or save them again.") from error
+    if any(record.filename.endswith("/constants.pkl") for record in records):
+        raise DataError(f"'{file}' is a TorchScript archive: a program, and reading it could run its code. Weights are read as data only: save "
+                        "them with torch.save(module.state_dict(), path) or with safetensors. To train the program itself, if you trust it, "
+                        "give it as --model.")
+    if any(record.compress_type != zipfile.ZIP_STORED for record in records) or sum(r.file_size for r in records) > os.path.getsize(file):
+        raise DataError(f"the weights in '{file}' are packed as torch.save does not: save them again, or as safetensors.")
 
 
 def load_into(model, spec):
