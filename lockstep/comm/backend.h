@@ -19,6 +19,7 @@ class OperationBoards;
 struct OpenOptions {
   base::Nanoseconds timeout = std::chrono::seconds(300);  // of every operation
   std::string channel = "main";    // a name of its own for every communicator opened over one store
+  std::string key;                 // the run's, by which its ranks know each other on the network (gloo)
   std::string interface;           // network interface (gloo); empty: chosen by the backend
   std::string algorithm = "auto";  // gloo, mpi: what `lockstep backends` lists
   int device = -1;  // CUDA device (nccl, p2p); negative: the local rank's turn among those there are

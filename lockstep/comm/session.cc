@@ -92,6 +92,7 @@ void Session::find_local_ranks() {
 std::unique_ptr<Communicator> Session::open(std::string_view backend, OpenOptions options) {
   if (is_default_timeout(options)) options.timeout = options_.timeout;
   options.boards = &boards_;
+  options.key = identity_.token;
   return track(registry_.open(backend, group(), *client_, options, ledger_));
 }
 

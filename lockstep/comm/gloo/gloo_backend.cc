@@ -10,6 +10,7 @@
 #include "lockstep/base/text.h"
 #include "lockstep/comm/backend.h"
 #include "lockstep/comm/gloo/gloo_channel.h"
+#include "lockstep/comm/gloo/gloo_context.h"
 #include "lockstep/comm/gloo/network.h"
 #include "lockstep/comm/host_communicator.h"
 
@@ -52,7 +53,8 @@ class GlooBackend : public Backend {
                                      const OpenOptions& options) const override {
     validate(options);
     ignore_broken_pipes();
-    GlooSetup setup{store, make_device(group, options.interface), options.algorithm};
+    const std::string address = own_address(group, options.interface);
+    GlooSetup setup{store, make_device(address), address, options.key, options.algorithm};
     auto channel = std::make_unique<GlooChannel>(std::move(setup), group, "gloo/" + options.channel,
                                                  base::Deadline(options.timeout));
     return std::make_unique<HostCommunicator>(std::move(channel), options.timeout, options.boards);

@@ -1,5 +1,6 @@
 #include "lockstep/comm/gloo/gloo_channel.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gloo/common/error.h>
 
@@ -7,30 +8,19 @@
 
 #include "lockstep/comm/algorithms/collectives.h"
 #include "lockstep/comm/gloo/connections.h"
-#include "lockstep/comm/gloo/store_adapter.h"
+#include "lockstep/comm/gloo/gloo_context.h"
 #include "lockstep/measure/collective.h"
 
 namespace lockstep::comm {
 namespace {
 
-std::shared_ptr<gloo::rendezvous::Context> connect(GlooSetup& setup, const Group& group,
-                                                   const std::string& prefix, base::Deadline deadline) {
-  auto context = std::make_shared<gloo::rendezvous::Context>(group.rank, group.world);
-  context->setTimeout(std::chrono::milliseconds(deadline.left_milliseconds()));
-  PrefixStore named(setup.store, prefix);
-  StoreAdapter store(named, deadline);
-  try {
-    context->connectFullMesh(store, setup.device);
-  } catch (const base::Error&) {
-    throw;  // our store's own words
-  } catch (const std::exception& error) {
-    throw base::CommError(
-        deadline.passed() ? base::CommError::Kind::timed_out : base::CommError::Kind::failed,
-        fmt::format("rank {}: cannot connect to the other ranks over gloo ({}): {}. Is the interface the one "
-                    "that reaches them?",
-                    group.rank, setup.device->str(), error.what()));
-  }
-  return context;
+// gloo keeps its sockets to itself; with duplicates of them a peer's death is noticed in the middle of a
+// message, and operations are given up from another thread.
+std::vector<base::UniqueFd> duplicates(const std::vector<base::UniqueFd>& connections) {
+  std::vector<base::UniqueFd> copies;
+  for (const base::UniqueFd& connection : connections)
+    copies.emplace_back(connection ? ::fcntl(connection.get(), F_DUPFD_CLOEXEC, 0) : -1);
+  return copies;
 }
 
 // What every rank says of itself when a group is split.
@@ -77,13 +67,14 @@ GlooChannel::GlooChannel(GlooSetup setup, const Group& group, std::string prefix
     : setup_(std::move(setup)),
       group_(group),
       prefix_(std::move(prefix)),
-      context_(connect(setup_, group_, prefix_, deadline)),
-      messenger_(context_, std::dynamic_pointer_cast<gloo::transport::tcp::Device>(setup_.device)) {
+      connections_(connect_ranks(setup_.store, group_, {setup_.address, setup_.key, prefix_, deadline})),
+      context_(make_context(setup_.device, group_, duplicates(connections_),
+                            std::chrono::milliseconds(deadline.left_milliseconds()))),
+      messenger_(context_, setup_.device) {
   if (setup_.algorithm.starts_with("native-"))
     native_ = std::make_unique<NativeAllReduce>(context_, setup_.algorithm);
   if (group.world == 1) return;
-  watch_ =
-      std::make_unique<PeerWatch>(find_connections(*context_), [this](int peer) { messenger_.lose(peer); });
+  watch_ = std::make_unique<PeerWatch>(std::move(connections_), [this](int peer) { messenger_.lose(peer); });
 }
 
 GlooChannel::~GlooChannel() {

@@ -1,9 +1,8 @@
 // The gloo backend's channel: our collectives over gloo's messages, or gloo's own all-reduce when asked for.
 #pragma once
 
-#include <gloo/rendezvous/context.h>
+#include <gloo/context.h>
 
-#include <atomic>
 #include <memory>
 #include <string>
 
@@ -19,7 +18,9 @@ namespace lockstep::comm {
 // What all channels split from one have in common.
 struct GlooSetup {
   Store& store;
-  std::shared_ptr<gloo::transport::Device> device;
+  std::shared_ptr<gloo::transport::tcp::Device> device;
+  std::string address;  // of this rank
+  std::string key;      // the run's
   std::string algorithm;
 };
 
@@ -46,7 +47,8 @@ class GlooChannel : public Channel {
   Group group_;
   std::string prefix_;
   int splits_ = 0;
-  std::shared_ptr<gloo::rendezvous::Context> context_;
+  std::vector<base::UniqueFd> connections_;  // until the watch has them
+  std::shared_ptr<gloo::Context> context_;
   GlooMessenger messenger_;
   Scratch scratch_;
   std::unique_ptr<NativeAllReduce> native_;  // only when asked for

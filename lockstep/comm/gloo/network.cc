@@ -2,13 +2,15 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <gloo/transport/tcp/device.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <cstring>
+#include <functional>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -45,47 +47,60 @@ std::string own_address_towards(const std::string& host) {
   return text_of(own);
 }
 
-gloo::transport::tcp::attr choose(const Group& group, const std::string& interface) {
-  gloo::transport::tcp::attr attributes;
-  if (!interface.empty())
-    attributes.iface = interface;
-  else if (group.local_world == group.world)
-    attributes.hostname = "127.0.0.1";
-  else if (const auto master = base::environment("MASTER_ADDR"))
-    attributes.hostname = own_address_towards(*master);
-  return attributes;
+using Interfaces = std::unique_ptr<ifaddrs, void (*)(ifaddrs*)>;
+
+Interfaces interfaces() {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) list = nullptr;
+  return {list, ::freeifaddrs};
 }
 
-// gloo's messages begin with the place in its source that they come from.
-std::string without_place(const std::string& message) {
-  const std::size_t end = message.find("] ");
-  if (!message.starts_with('[') || end == std::string::npos) return message;
-  const std::size_t words = message.find(". ", end);  // after the condition that did not hold
-  return message.substr(words == std::string::npos ? end + 2 : words + 2);
+bool is_usable(const ifaddrs& entry) {
+  return entry.ifa_addr != nullptr && (entry.ifa_flags & IFF_UP) != 0 &&
+         (entry.ifa_addr->sa_family == AF_INET || entry.ifa_addr->sa_family == AF_INET6);
+}
+
+std::string address_of(const ifaddrs& entry) {
+  sockaddr_storage address{};
+  const bool is_ipv4 = entry.ifa_addr->sa_family == AF_INET;
+  std::memcpy(&address, entry.ifa_addr, is_ipv4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+  return text_of(address);
+}
+
+// The first that is wanted: IPv4 before IPv6, whose link-local addresses are known to one link only.
+std::string first_address(const std::function<bool(const ifaddrs&)>& wanted) {
+  const Interfaces list = interfaces();
+  for (const int family : {AF_INET, AF_INET6})
+    for (const ifaddrs* entry = list.get(); entry != nullptr; entry = entry->ifa_next)
+      if (is_usable(*entry) && entry->ifa_addr->sa_family == family && wanted(*entry) &&
+          !address_of(*entry).starts_with("fe80"))
+        return address_of(*entry);
+  return {};
+}
+
+std::string choose(const Group& group, const std::string& interface) {
+  if (!interface.empty())
+    return first_address([&](const ifaddrs& entry) { return interface == entry.ifa_name; });
+  if (group.local_world == group.world) return "127.0.0.1";
+  if (const auto master = base::environment("MASTER_ADDR")) return own_address_towards(*master);
+  return first_address([](const ifaddrs& entry) { return (entry.ifa_flags & IFF_LOOPBACK) == 0; });
 }
 
 }  // namespace
 
-std::shared_ptr<gloo::transport::Device> make_device(const Group& group, const std::string& interface) {
-  try {
-    return gloo::transport::tcp::CreateDevice(choose(group, interface));
-  } catch (const std::exception& error) {
-    throw base::ConfigError(
-        fmt::format("rank {}: gloo cannot use the interface '{}' of this host ({}). There are: {}.",
-                    group.rank, interface.empty() ? "towards the master" : interface,
-                    without_place(error.what()), interface_names()));
-  }
+std::string own_address(const Group& group, const std::string& interface) {
+  const std::string address = choose(group, interface);
+  if (!address.empty()) return address;
+  throw base::ConfigError(fmt::format("rank {}: gloo cannot use the interface '{}' of this host. There are: {}.",
+                                      group.rank, interface.empty() ? "towards the master" : interface,
+                                      interface_names()));
 }
 
 std::string interface_names() {
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return {};
-  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
+  const Interfaces list = interfaces();
   std::set<std::string> names;
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next)
-    if (entry->ifa_addr != nullptr && (entry->ifa_flags & IFF_UP) != 0 &&
-        (entry->ifa_addr->sa_family == AF_INET || entry->ifa_addr->sa_family == AF_INET6))
-      names.insert(entry->ifa_name);
+  for (const ifaddrs* entry = list.get(); entry != nullptr; entry = entry->ifa_next)
+    if (is_usable(*entry)) names.insert(entry->ifa_name);
   const std::vector<std::string> sorted(names.begin(), names.end());
   return base::join(sorted, ", ");
 }

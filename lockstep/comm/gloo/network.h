@@ -1,19 +1,16 @@
-// Which network address gloo listens on.
+// Which network address a rank's connections use.
 #pragma once
 
-#include <gloo/transport/device.h>
-
-#include <memory>
 #include <string>
 
 #include "lockstep/comm/communicator.h"
 
 namespace lockstep::comm {
 
-// A device on the named interface; with an empty name on loopback when all ranks are on this host, else on
-// the interface that leads to the run's master (MASTER_ADDR), else on the one of the host's own name. Throws
-// ConfigError that lists the interfaces there are.
-std::shared_ptr<gloo::transport::Device> make_device(const Group& group, const std::string& interface);
+// This host's address on the named interface; with an empty name loopback when all ranks are on this host,
+// else the address from which the run's master (MASTER_ADDR) is reached, else that of the first interface
+// that is no loopback. Throws ConfigError that lists the interfaces there are.
+std::string own_address(const Group& group, const std::string& interface);
 
 // "lo, eth0": those that are up and have an address.
 std::string interface_names();

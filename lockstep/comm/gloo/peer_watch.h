@@ -15,7 +15,7 @@ namespace lockstep::comm {
 
 class PeerWatch {
  public:
-  // `connections` by rank, as find_connections() returns them. `on_lost` is called on the watch's thread.
+  // `connections` by rank, this rank's own empty. `on_lost` is called on the watch's thread.
   PeerWatch(std::vector<base::UniqueFd> connections, std::function<void(int peer)> on_lost);
   ~PeerWatch();
 

@@ -14,7 +14,8 @@
     std::abort();                                                                            \
   }
 ANOTHER(another_barrier, "_ZN4gloo7barrierERNS_14BarrierOptionsE")
-ANOTHER(another_context, "_ZN4gloo10rendezvous7ContextC1Eiii")
+ANOTHER(another_context, "_ZN4gloo7ContextC2Eiii")
+ANOTHER(another_address, "_ZN4gloo9transport3tcp7Address12fromSockNameEi")
 ANOTHER(another_device, "_ZN4gloo9transport3tcp12CreateDeviceERKNS1_4attrE")
 ANOTHER(another_all_reduce, "_ZN4gloo9allreduceERKNS_16AllreduceOptionsE")
 ANOTHER(another_buffer, "_ZN4gloo7Context19createUnboundBufferEPvm")

@@ -7,6 +7,7 @@
 
 #include "lockstep/base/error.h"
 #include "tests/comm/gloo/open_gloo.h"
+#include "tests/support/strangers.h"
 
 namespace lockstep::testing {
 namespace {
@@ -120,6 +121,34 @@ TEST(GlooConnectTest, ARankThatNeverComesEndsTheOpeningAtTheTimeout) {
     comm::OpenOptions options;
     options.timeout = std::chrono::seconds(1);
     error_of([&] { GlooRank gloo(rank, options); }, std::chrono::seconds(3));
+  });
+}
+
+TEST(GlooConnectTest, StrangersWhoConnectToEveryPortDoNotDisturbTheOpening) {
+  constexpr int kRuns = 8;
+  Scanner scanner(::getpid());
+  for (int run = 0; run < kRuns; ++run)
+    expect_ranks_succeed(3, [](Rank& rank) {
+      comm::OpenOptions options;
+      options.timeout = std::chrono::seconds(20);
+      // The later ranks let the others stand open for a while.
+      std::this_thread::sleep_for(std::chrono::milliseconds(60 * rank.group.rank));
+      GlooRank gloo(rank, options);
+      const auto other = gloo.communicator->duplicate();
+      std::vector<float> data(1000, 1.0F);
+      other->run(sum_of(data));
+      check(data.front() == 3.0F, "the sum is wrong");
+    });
+  EXPECT_GE(scanner.stop(), kRuns);
+}
+
+TEST(GlooConnectTest, RanksWithDifferentKeysDoNotConnect) {
+  expect_ranks_succeed(2, [](Rank& rank) {
+    comm::OpenOptions options;
+    options.timeout = std::chrono::seconds(1);
+    options.key = rank.group.rank == 0 ? "a key" : "another key";
+    const CommError error = error_of([&] { GlooRank gloo(rank, options); }, std::chrono::seconds(3));
+    check(mentions(error, "cannot connect to rank"), error.what());
   });
 }
 
