@@ -96,6 +96,10 @@ studies-quick:  ## The quick variant of every built-in study, with minutes and s
 	$(call program,release)
 	python3 tools/studies_quick.py $(ARGS)
 
+.PHONY: campaign
+campaign:  ## Draw faults from a seed and do them to what `make build` made (ARGS="--seed 7 --faults 1000")
+	python3 tools/campaign $(ARGS)
+
 .PHONY: check
 check: format-check layers test  ## Everything a change must pass: format, layers, tests
 

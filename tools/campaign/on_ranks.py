@@ -1,0 +1,294 @@
+"""Faults that happen to the processes of a run: killed, stopped, paused and signalled ranks and launchers."""
+
+import re
+import shutil
+import signal
+import socket
+import time
+
+from fault import NotPossible
+from room import listening
+from training import BACKENDS, JOIN_TIMEOUT, LOCAL_TIMEOUT, MOMENTS, Training, draw_flags, wake
+
+KILL_SECONDS = 2.0
+EARLY_MPI_SECONDS = 5.0
+ASKING_SECONDS = 1.0  # in which everybody is asked where it is
+WIND_DOWN_SECONDS = 10.0
+
+
+def draw_moment(fault, moments=MOMENTS):
+    moment = fault.draw("moment", moments)
+    fault.number("epoch", 1, 2)
+    return moment, fault.share("delay", 0.0, 0.35 if moment in ("start", "joining", "loading") else 0.06)
+
+
+def require_mpirun():
+    if not shutil.which("mpirun"):
+        raise NotPossible("no mpirun here")
+
+
+def killed(fault, way, flags, moment, delay, victim):
+    run = Training(fault, flags, way)
+    run.reach(moment, victim, delay)
+    struck = run.signal_rank(victim, signal.SIGKILL)
+    early = moment in ("joining", "loading")
+    unseen = way == "hand" and early  # nobody knows of a rank that ends before it has joined
+    promise = EARLY_MPI_SECONDS if early and "mpi" in (fault.drawn.get("backend"), way) else KILL_SECONDS
+    run.end(JOIN_TIMEOUT + ASKING_SECONDS if unseen else promise + (3 if way == "mpirun" else 0))
+    # A rank that has said its last word may be gone without being missed.
+    over = run.had_finished or not struck
+    run.expect_sane({0, 1} if over else {1, 124} if unseen else {1})
+    record = run.expect_status(("finished", "failed") if over else ("failed",), victim)
+    if record is not None and record.get("status") == "failed" and struck and way != "mpirun":
+        fault.expect_blame(run.said(), victim)
+    run.expect_nothing_left(half_written=way != "mpirun")
+    run.expect_nothing_lost()
+
+
+def killed_rank(fault):
+    flags = draw_flags(fault)
+    moment, delay = draw_moment(fault)
+    killed(fault, "launcher", flags, moment, delay, fault.number("victim", 0, fault.drawn["workers"] - 1))
+
+
+def killed_rank_by_hand(fault):
+    flags = draw_flags(fault, workers=(2, 2, 3), backends=("shm", "gloo"))
+    moment, delay = draw_moment(fault)
+    killed(fault, "hand", flags, moment, delay, fault.number("victim", 0, fault.drawn["workers"] - 1))
+
+
+def killed_rank_of_mpirun(fault):
+    flags = draw_flags(fault, workers=(2, 3), backends=BACKENDS)
+    moment, delay = draw_moment(fault)
+    victim = fault.number("victim", 0, fault.drawn["workers"] - 1)
+    require_mpirun()
+    killed(fault, "mpirun", flags, moment, delay, victim)
+
+
+def stopped(fault, way, flags, moment, delay, victim):
+    run = Training(fault, flags, way)
+    run.reach(moment, victim, delay)
+    process = run.worker(victim)
+    struck = run.signal_rank(victim, signal.SIGSTOP)
+    promise = (LOCAL_TIMEOUT if moment not in ("joining", "loading") else JOIN_TIMEOUT) + ASKING_SECONDS
+    others = [program for program in run.programs if process is None or program.pid != process.pid]
+    fault.expect_end(others, promise + (2 if way == "mpirun" else 0), run.struck)
+    if way == "hand" and process is not None:
+        # A process that its user stopped is its user's to wake; it then has to notice that the run is over.
+        wake([process])
+        fault.expect_end(run.programs, KILL_SECONDS + ASKING_SECONDS, what="the rank that was woken")
+    over = not struck or run.had_finished
+    run.expect_sane({0, 124} if over else {124})
+    record = run.expect_status(("finished", "failed") if over else ("failed",), victim)
+    if record is not None and record.get("status") == "failed" and way != "mpirun":
+        fault.expect_blame("\n".join(program.err for program in others), victim)
+    run.expect_nothing_left(half_written=way != "mpirun")
+    run.expect_nothing_lost()
+
+
+def stopped_rank(fault):
+    flags = draw_flags(fault, workers=(2, 2, 3))
+    moment, delay = draw_moment(fault)
+    stopped(fault, "launcher", flags, moment, delay, fault.number("victim", 0, fault.drawn["workers"] - 1))
+
+
+def stopped_rank_by_hand(fault):
+    flags = draw_flags(fault, workers=(2, 2, 3), backends=("shm", "gloo"))
+    moment, delay = draw_moment(fault, ("loading", "first steps", "checkpoint", "validation"))
+    stopped(fault, "hand", flags, moment, delay, fault.number("victim", 0, fault.drawn["workers"] - 1))
+
+
+def stopped_rank_of_mpirun(fault):
+    flags = draw_flags(fault, workers=(2, 3))
+    moment, delay = draw_moment(fault, ("first steps", "checkpoint", "validation"))
+    victim = fault.number("victim", 0, fault.drawn["workers"] - 1)
+    require_mpirun()
+    stopped(fault, "mpirun", flags, moment, delay, victim)
+
+
+def last_rank_stopped(fault):
+    """Nobody of the run waits for this rank: it is alone, or its peers have finished."""
+    alone = fault.draw("alone", (True, True, False))
+    flags = draw_flags(fault, workers=(1,) if alone else (2, 3))
+    way = fault.draw("way", ("launcher", "launcher", "hand") if fault.drawn.get("backend") != "mpi" else ("launcher",))
+    moment, delay = draw_moment(fault, ("first steps", "checkpoint", "validation"))
+    victim = fault.number("victim", 0, fault.drawn["workers"] - 1)
+    run = Training(fault, flags, way)
+    if alone:
+        run.reach(moment, victim, delay)
+    else:
+        others = [rank for rank in range(run.workers) if rank != victim]
+        fault.await_that(lambda: any(run.count(rank, "finished") for rank in others) or run.count(victim, "finished"), 40, run.programs)
+    process = run.worker(victim)
+    struck = run.signal_rank(victim, signal.SIGSTOP)
+    others = [program for program in run.programs if process is None or program.pid != process.pid]
+    fault.expect_end(others, LOCAL_TIMEOUT + ASKING_SECONDS + 1, run.struck, "the run of a stopped last rank")
+    if way == "hand" and process is not None:
+        wake([process])
+        fault.expect_end(run.programs, KILL_SECONDS + ASKING_SECONDS, what="the rank that was woken")
+    over = not struck or run.had_finished
+    run.expect_sane({0, 124} if over else {124})
+    run.expect_status(("finished", "failed") if over else ("failed",), victim)
+    run.expect_nothing_left()
+    run.expect_nothing_lost()
+
+
+def signalled_launcher(fault):
+    number = fault.draw("signal", (signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
+    flags = draw_flags(fault)
+    moment, delay = draw_moment(fault, ("start", *MOMENTS))
+    run = Training(fault, flags)
+    run.reach(moment, -1, delay)
+    began = run.directory() is not None
+    over = run.count(0, "finished") > 0
+    run.programs[0].send(number)
+    fault.expect_end(run.programs, WIND_DOWN_SECONDS + KILL_SECONDS, time.monotonic())
+    over = over or run.count(0, "finished") > 0 and not run.events(0, "failed")
+    program = run.programs[0]
+    fault.expect_sane(program, {0, 128 + number} if over else {128 + number}, errors=None)
+    if began:
+        record = run.expect_status(("interrupted", "finished") if over else ("interrupted",), -1)
+        steps = run.count(0, "step")
+        if record is not None and record["status"] == "interrupted" and steps > 2 and not run.events(0, "failed"):
+            fault.expect(run.checkpoints(), "lost", f"{steps} steps were done and no checkpoint was written: {run.said()[-300:]}")
+    run.expect_nothing_left()
+    run.expect_nothing_lost()
+
+
+def killed_launcher(fault):
+    """Nothing stays; what the ranks wrote can be made into a record, and trained on from."""
+    flags = draw_flags(fault)
+    moment, delay = draw_moment(fault, ("joining", "loading", "first steps", "checkpoint", "validation", "end", "end"))
+    run = Training(fault, flags)
+    run.reach(moment, 0, delay)
+    run.programs[0].send(signal.SIGKILL)
+    run.programs[0].wait(5)
+    run.expect_nothing_left(half_written=False)
+    conclude(fault, run)
+    run.expect_nothing_lost()
+
+
+def conclude(fault, run):
+    """A run without a record gets it from its ranks' files: finished where every rank had said so."""
+    if run.directory() is None or run.record() is not None:
+        return
+    whole = all(run.count(rank, "finished") for rank in range(run.workers))
+    done = fault.run(["runs", "conclude", run.directory().name], codes={0})
+    record = run.record()
+    if done.code == 0 and fault.expect(record is not None, "lost", "runs conclude ended with 0 and wrote no record"):
+        fault.expect((record["status"] == "finished") == whole, "lost", f"concluded as {record['status']}, and {'all' if whole else 'not all'} ranks had finished")
+        listed = fault.run(["runs", "list"], codes={0})
+        fault.expect(run.directory().name[:20] in listed.out, "lost", "the concluded run is not listed")
+    fault.note("concluded")
+
+
+def signalled_rank(fault):
+    """SIGTERM or SIGINT to one rank that has joined is somebody's wish to interrupt the run."""
+    number = fault.draw("signal", (signal.SIGTERM, signal.SIGINT))
+    way = fault.draw("way", ("launcher", "launcher", "hand"))
+    flags = draw_flags(fault, workers=(2, 3), backends=BACKENDS if way == "launcher" else ("shm", "gloo"))
+    moment, delay = draw_moment(fault, ("loading", "loading", "first steps", "checkpoint", "validation"))
+    victim = fault.number("victim", 0, fault.drawn["workers"] - 1)
+    run = Training(fault, flags, way)
+    run.reach(moment, victim, delay)
+    struck = run.signal_rank(victim, number)
+    run.end(WIND_DOWN_SECONDS + KILL_SECONDS)
+    over = not struck or run.had_finished or not run.events(0, "failed") and run.count(0, "finished") > 0
+    run.expect_sane({0, 128 + number} if over else {128 + number})
+    record = run.expect_status(("interrupted", "finished") if over else ("interrupted",))
+    if record is not None and record.get("failure"):
+        named = record["failure"].get("rank")
+        fault.expect(named in (victim, -1), "blame", f"the record names rank {named} for a signal to {victim}: {record['failure']}")
+    others = [int(rank) for rank in re.findall(r"error: rank (\d+)", run.said()) if int(rank) != victim]
+    fault.expect(not others, "blame", f"ranks {others} are named for a signal to {victim}: {run.said()[-400:]}")
+    run.expect_nothing_left()
+    run.expect_nothing_lost()
+
+
+def pause_longer_than_checkpoint_time(fault):
+    """Afterwards training goes on at its pace, checkpoints and all."""
+    every = fault.number("checkpoint_milliseconds", 300, 700) / 1000
+    pause = every * fault.share("pause_times", 1.3, 4.0)
+    backend = fault.draw("backend", ("shm", "gloo"))
+    workers = fault.draw("workers", (2, 2, 3))
+    victim = fault.number("victim", 0, workers - 1)
+    flags = ["--model", "lenet5", "--data", "digits", "--train-samples", "24000", "--val-samples", "24", "--global-batch", "24",
+             "--validate-every", "0", "--epochs", "1000", "--max-time", f"{5 + pause:.1f}s", "--threads", "1", "--workers", str(workers),
+             "--backend", backend, "--timeout", "60s", "--checkpoint-time", f"{every * 1000:.0f}ms"]
+    run = Training(fault, flags, slowly=False)
+    if not fault.await_that(lambda: run.count(0, "checkpoint") >= 2, 40, run.programs):
+        fault.note("no two checkpoints before the end")
+    begin, steps = time.monotonic(), run.count(0, "step")
+    time.sleep(1.2)
+    before = (run.count(0, "step") - steps) / (time.monotonic() - begin)
+    run.signal_rank(victim, signal.SIGSTOP)
+    time.sleep(pause)
+    run.signal_rank(victim, signal.SIGCONT)
+    time.sleep(0.3)
+    begin, steps = time.monotonic(), run.count(0, "step")
+    time.sleep(1.2)
+    after = (run.count(0, "step") - steps) / (time.monotonic() - begin)
+    fault.expect_end(run.programs, 30)
+    run.expect_sane({0})
+    fault.expect(after > before / 4, "pace", f"{before:.0f} steps a second before the pause and {after:.0f} after it")
+    fault.note(f"{before:.0f} and {after:.0f} steps a second")
+    run.expect_nothing_left()
+
+
+def stopped_inside_mpi_init(fault):
+    flags = draw_flags(fault, workers=(2, 3), backends=("mpi",), strategies=("ddp",))
+    victim = fault.number("victim", 0, fault.drawn["workers"] - 1)
+    delay = fault.share("delay", 0.0, 0.08)
+    require_mpirun()
+    run = Training(fault, flags)
+    # The rank has loaded Open MPI, and has not met its peers yet.
+    inside = lambda: (process := run.worker(victim)) is not None and process.maps("libmpi.so")
+    if fault.await_that(inside, 30, run.programs):
+        time.sleep(delay)
+    struck = run.signal_rank(victim, signal.SIGSTOP)
+    fault.expect_end(run.programs, JOIN_TIMEOUT + ASKING_SECONDS + 1, run.struck, "a run with a rank stopped inside MPI_Init")
+    run.expect_sane({124} if struck else {0, 124})
+    run.expect_status(("failed",) if struck else ("failed", "finished"), victim)
+    if struck:
+        fault.expect_blame(run.said(), victim)
+    run.expect_nothing_left()
+
+
+def stranger_at_open_mpis_port(fault):
+    """Somebody connects to the ports of mpirun or its ranks while they open, says nothing and stays."""
+    flags = draw_flags(fault, workers=(2, 3), backends=("mpi",), strategies=("ddp",))
+    patience = fault.share("stays", 4.0, 12.0)
+    most = fault.number("connections", 1, 12)
+    require_mpirun()
+    run = Training(fault, flags)
+    held, met, began = [], set(), time.monotonic()
+    while run.alive() and time.monotonic() - began < 3 and len(held) < most and not run.count(0, "step"):
+        for address in sorted(listening(fault.room.processes()) - met):
+            met.add(address)
+            try:
+                held.append(socket.create_connection(("127.0.0.1" if ":" not in address[0] else "::1", address[1]), 0.2))
+            except OSError:
+                pass
+    fault.note(f"{len(held)} connections to {sorted(met)}")
+    fault.expect_end(run.programs, max(JOIN_TIMEOUT, 3) + ASKING_SECONDS + 1, began, "a run whose mpirun met a stranger")
+    for connection in held:
+        connection.close()
+    run.expect_sane({0, 124})
+    run.expect_status(("finished", "failed"))
+    run.expect_nothing_left()
+
+
+def early_death_under_mpi(fault):
+    """A rank dies before anybody has seen it: mpirun is silent, and the run must still notice in time."""
+    flags = draw_flags(fault, workers=(2, 3, 4), backends=("mpi",), strategies=("ddp",))
+    victim = fault.number("victim", 0, fault.drawn["workers"] - 1)
+    delay = fault.share("delay", 0.0, 0.25)
+    require_mpirun()
+    run = Training(fault, [*flags, "--join-timeout", "60s"])
+    fault.await_that(lambda: victim in fault.room.workers(), 30, run.programs)
+    time.sleep(delay)
+    struck = run.signal_rank(victim, signal.SIGKILL)
+    run.end(EARLY_MPI_SECONDS)
+    run.expect_sane({1} if struck else {0, 1})
+    run.expect_status(("failed",) if struck else ("failed", "finished"), victim)
+    run.expect_nothing_left()
