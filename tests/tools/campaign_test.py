@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -100,6 +101,16 @@ class Journal(WithKinds):
         self.assertEqual(self.run_all(self.settings("cut", "--resume"))[0], 0)
         self.assertEqual(self.outcomes("cut"), self.outcomes("whole"))
         self.assertEqual(self.played, [0, 1, 2, 3, 4, *range(4, 12)])
+
+    def test_the_command_runs_from_its_folder_and_ends_with_0_where_all_held(self):
+        self.program.write_text("#!/bin/sh\nexit 3\n")  # a program that refuses everything, without a word
+        command = [sys.executable, str(PLACE), "--bin", self.folder.name, "--kinds", "mistyped", "--faults", "1", "--out", f"{self.folder.name}/out"]
+        refused = subprocess.run(command, capture_output=True, text=True, timeout=100)
+        self.assertEqual(refused.returncode, 1, refused.stderr)
+        self.assertIn("said 0 errors", refused.stdout)
+        self.program.write_text("#!/bin/sh\n")
+        held = subprocess.run([*command, "--fresh"], capture_output=True, text=True, timeout=100)
+        self.assertEqual(held.returncode, 0, held.stdout + held.stderr)
 
     def test_what_is_done_is_not_done_again(self):
         self.use(self.draw_and_note)

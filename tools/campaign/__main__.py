@@ -162,6 +162,14 @@ class Materials:
             shutil.rmtree(self.place, ignore_errors=True)
 
 
+def find_program(given):
+    for place in [given] if given else ["build/dev/bin", "build/release/bin"]:
+        program = Path(place) / "lockstep"
+        if program.exists():
+            return program.resolve()
+    raise SystemExit("error: there is no lockstep in " + (given or "build/dev/bin or build/release/bin") + ". Next step: `make build`, or --bin DIR")
+
+
 def binaries_of(program):
     return sorted([*program.parent.glob("lockstep*"), *program.parent.parent.glob("lib/lockstep/*.so")])
 
