@@ -19,7 +19,12 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
-set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
+# What is built is linked as it will be installed. CMake would else pad the search path of libraries for a later edit, and the loader takes
+# the empty entries of the padding for the current directory. The path names the directories of libraries outside the system's, or is not there.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+include(CheckPIESupported)
+check_pie_supported(LANGUAGES C CXX)
 
 if(LOCKSTEP_ASSERTIONS)
   string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
@@ -32,6 +37,9 @@ if(LOCKSTEP_SANITIZER)
   add_link_options(-fsanitize=${LOCKSTEP_SANITIZER})
   add_compile_definitions(LOCKSTEP_SANITIZER_${LOCKSTEP_SANITIZER}=1)
 endif()
+
+# tests/tools/loading_test.py reads what these flags have made of every file.
+add_link_options(LINKER:-z,relro LINKER:-z,now)
 
 set(LOCKSTEP_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
     -Woverloaded-virtual -Werror)
