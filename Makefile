@@ -8,24 +8,23 @@ SHELL := /bin/bash
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
-# pip: build the engine with the PyTorch that python3 imports; empty: with Debian's libtorch where it is.
-TORCH ?=
-export JOBS
+# Which PyTorch the engine is built with: auto, pip, apt or a directory (tools/setup says what each means).
+TORCH ?= auto
+TORCH_VERSION ?=
+export JOBS TORCH TORCH_VERSION
 
-engine := $(wildcard lockstep/train/CMakeLists.txt lockstep/models/CMakeLists.txt)
-groups := base test comm $(if $(engine),$(if $(filter pip,$(TORCH)),,torch))
-choices := $(if $(TORCH),-DLOCKSTEP_TORCH=$(TORCH))
-build = tools/setup $(groups) && tools/configure $(1) $(choices) -DLOCKSTEP_TEST_TIMEOUT_FACTOR=1 && cmake --build build/$(1) -j $(JOBS)
+groups := base test comm data torch
+configure = tools/configure $(1) -DLOCKSTEP_TEST_TIMEOUT_FACTOR=1
+build = tools/setup $(groups) $(2) && $(call configure,$(1)) && cmake --build build/$(1) -j $(JOBS)
 # The program, its worker and its backends alone: what a demo, a benchmark or an installation needs.
-program = tools/setup $(groups) && tools/configure $(1) $(choices) -DLOCKSTEP_TEST_TIMEOUT_FACTOR=1 && \
-	cmake --build build/$(1) -j $(JOBS) --target program
+program = tools/setup $(groups) $(2) && $(call configure,$(1)) && cmake --build build/$(1) -j $(JOBS) --target program
 ctest = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-label-summary
 
 .PHONY: help
 help:  ## This list
 	@echo "Lockstep trains neural networks data-parallel and measures it. Commands:"
-	sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
-	echo "Choices: JOBS=$(JOBS) PREFIX=$(PREFIX) TORCH=pip"
+	sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	echo "Choices: JOBS=$(JOBS) PREFIX=$(PREFIX) TORCH=$(TORCH) (auto, pip, apt or a directory)"
 
 .PHONY: demo
 demo:  ## Build, and show the best the program can do on this machine
@@ -38,21 +37,30 @@ build:  ## Build the dev preset: optimised, with assertions
 
 .PHONY: test
 test:  ## Build and test everything but the GPU, within 25 minutes on 2 cores
-	$(call build,dev)
+	$(call build,dev,peer)
 	$(call ctest,dev) -LE 'gpu|full|web' </dev/null
 
 .PHONY: test-web
 test-web:  ## Open reports in a real Chromium, and compile their LaTeX
 	tools/setup $(groups) web
-	tools/configure dev $(choices) -DLOCKSTEP_TEST_TIMEOUT_FACTOR=1
+	$(call configure,dev)
 	cmake --build build/dev -j $(JOBS) --target report_samples
 	tools/get_axe build/dev/web
 	$(call ctest,dev) -L web </dev/null
 
+.PHONY: test-torch2
+test-torch2: export TORCH = pip
+test-torch2: export TORCH_VERSION := $(or $(TORCH_VERSION),2.15.0)
+test-torch2:  ## Test what touches torch with a PyTorch from pip and nvcc (TORCH_VERSION=2.11.0|newest)
+	tools/setup $(groups) peer cuda
+	$(call configure,torch2)
+	cmake --build build/torch2 -j $(JOBS) --target torch_tests
+	$(call ctest,torch2) -L torch -LE 'gpu|full|web' </dev/null
+
 .PHONY: test-full
 test-full:  ## The complete matrices, then the address, undefined-behaviour and thread sanitizers
-	tools/setup $(groups)
-	CONFIGURE_CHOICES="$(choices)" tools/test_full
+	tools/setup $(groups) peer
+	tools/test_full
 
 .PHONY: test-gpu
 test-gpu:  ## Build with CUDA and NCCL and run the tests that need a GPU
@@ -66,14 +74,12 @@ bench-comm:  ## Compare the CPU backends, interleaved in one run of 2 workers
 
 .PHONY: bench-train
 bench-train:  ## Train with this engine and with PyTorch, interleaved, 2 workers of 1 thread (ARGS="--models vit")
-	tools/setup $(groups) peer
-	$(call program,release)
+	$(call program,release,peer)
 	python3 tools/bench_train.py $(ARGS)
 
 .PHONY: bench-strategies
 bench-strategies:  ## Every strategy beside PyTorch's DDP: time, bytes, messages and memory (ARGS="--models vit")
-	tools/setup $(groups) peer
-	$(call program,release)
+	$(call program,release,peer)
 	python3 tools/bench_strategies.py $(ARGS)
 
 .PHONY: bench-split

@@ -48,5 +48,5 @@ else()
   list(APPEND LOCKSTEP_ABSENT "mpi: ${LOCKSTEP_WHY_NO_MPI}")
 endif()
 
-include(LockstepCuda)
 include(LockstepTorch)
+include(LockstepCuda)

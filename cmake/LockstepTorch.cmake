@@ -1,75 +1,69 @@
 # libtorch, for the engine: LOCKSTEP_HAVE_TORCH with the target Lockstep::torch, else LOCKSTEP_WHY_NO_TORCH.
-# LOCKSTEP_TORCH says which one: pip (the PyTorch that python3 imports), system (Debian's libtorch-dev) or OFF.
-set(LOCKSTEP_TORCH "system" CACHE STRING "pip: the PyTorch that python3 imports; system: libtorch-dev; OFF: none")
-set_property(CACHE LOCKSTEP_TORCH PROPERTY STRINGS pip system OFF)
+# LOCKSTEP_TORCH says which one: auto (the PyTorch that python3 imports where it can be built against, else Debian's), pip (that of
+# python3 alone), apt (Debian's libtorch-dev), a directory, or OFF. tools/setup settles it for make (TORCH=...).
+set(LOCKSTEP_TORCH "auto" CACHE STRING "auto, pip: the PyTorch that python3 imports, apt: libtorch-dev, a directory, or OFF")
+if(LOCKSTEP_TORCH STREQUAL "system")  # its old name
+  set(LOCKSTEP_TORCH apt)
+endif()
 
-# The PyTorch that python3 imports: its folder, version, and whether it has today's C++ ABI. Its own CMake package demands
-# a CUDA toolkit even where nothing of CUDA is to be built, and takes a libtorch-dev's parts where that is installed as
-# well: it is not used. Importing torch takes seconds, so the answer is kept.
+# A PyTorch from pip: its directory, version, CUDA and Python, or why it cannot be taken.
 function(lockstep_find_pip_torch)
-  string(REGEX REPLACE ";.*" "" folder "${LOCKSTEP_PIP_TORCH}")
-  if(folder AND IS_DIRECTORY "${folder}")
+  execute_process(COMMAND python3 "${CMAKE_SOURCE_DIR}/tools/find_torch.py" ${ARGN}
+    OUTPUT_VARIABLE answer OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_VARIABLE error RESULT_VARIABLE failed TIMEOUT 60)
+  if(failed)
+    set(LOCKSTEP_WHY_NO_TORCH "${answer}${error}" PARENT_SCOPE)
+    if(LOCKSTEP_TORCH STREQUAL "auto" AND failed EQUAL 1)
+      set(lockstep_passed_over " (passed over: ${answer}${error})" PARENT_SCOPE)
+    endif()
     return()
   endif()
-  execute_process(COMMAND python3 -c "import os, torch; print(os.path.dirname(torch.__file__), torch.__version__, torch.compiled_with_cxx11_abi(), sep=';')"
-    WORKING_DIRECTORY "${CMAKE_BINARY_DIR}/CMakeFiles" OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed TIMEOUT 120)
-  if(failed)
-    set(found "")
-  endif()
-  set(LOCKSTEP_PIP_TORCH "${found}" CACHE INTERNAL "folder, version and C++ ABI of the PyTorch that python3 imports")
+  string(REPLACE "\n" ";" answer "${answer};")
+  list(GET answer 0 version)
+  list(GET answer 1 package)
+  list(GET answer 2 cuda)
+  list(GET answer 3 python)
+  set(Torch_VERSION "${version}" PARENT_SCOPE)
+  set(LOCKSTEP_TORCH_PACKAGE "${package}" PARENT_SCOPE)
+  set(LOCKSTEP_TORCH_CUDA "${cuda}" PARENT_SCOPE)
+  set(LOCKSTEP_TORCH_PYTHON "${python}" PARENT_SCOPE)
 endfunction()
 
-# Sets what find_package(Torch) would. CUDA's part is linked where kernels of ours can use it: a worker for cores alone
-# starts faster without.
-macro(lockstep_use_pip_torch)
-  list(GET LOCKSTEP_PIP_TORCH 0 TORCH_INSTALL_PREFIX)
-  list(GET LOCKSTEP_PIP_TORCH 1 Torch_VERSION)
+set(LOCKSTEP_HAVE_TORCH OFF)
+set(LOCKSTEP_TORCH_HAS_CUDA OFF)
+set(LOCKSTEP_TORCH_PACKAGE "")  # of a PyTorch from pip; empty: Debian's, or none
+set(LOCKSTEP_TORCH_PYTHON "")   # the Python that imports it
+if(LOCKSTEP_TORCH STREQUAL "OFF")
+  set(LOCKSTEP_WHY_NO_TORCH "LOCKSTEP_TORCH was OFF when Lockstep was built")
+elseif(LOCKSTEP_TORCH MATCHES "^(auto|pip)$")
+  lockstep_find_pip_torch()
+elseif(NOT LOCKSTEP_TORCH STREQUAL "apt")
+  lockstep_find_pip_torch("${LOCKSTEP_TORCH}")
+  if(NOT LOCKSTEP_TORCH_PACKAGE)
+    message(FATAL_ERROR "LOCKSTEP_TORCH is ${LOCKSTEP_TORCH}, but ${LOCKSTEP_WHY_NO_TORCH}.")
+  endif()
+endif()
+if(LOCKSTEP_TORCH_PACKAGE)
+  # Its own CMake package demands a CUDA toolkit even where nothing of CUDA is to be built, and takes a libtorch-dev's parts where that
+  # is installed as well: it is not used.
+  set(TORCH_INSTALL_PREFIX "${LOCKSTEP_TORCH_PACKAGE}")
   set(TORCH_INCLUDE_DIRS "${TORCH_INSTALL_PREFIX}/include" "${TORCH_INSTALL_PREFIX}/include/torch/csrc/api/include")
   set(TORCH_LIBRARIES "${TORCH_INSTALL_PREFIX}/lib/libtorch_cpu.so" "${TORCH_INSTALL_PREFIX}/lib/libc10.so")
   set(TORCH_CXX_FLAGS "")
-  set(LOCKSTEP_TORCH_HAS_CUDA OFF)
+  set(Torch_FOUND ON)
   if(EXISTS "${TORCH_INSTALL_PREFIX}/lib/libtorch_cuda.so")
     set(LOCKSTEP_TORCH_HAS_CUDA ON)
   endif()
-  if(LOCKSTEP_TORCH_HAS_CUDA AND LOCKSTEP_HAVE_CUDA_COMPILER)
-    # Nobody calls it by name: it makes itself known when it is loaded.
-    list(PREPEND TORCH_LIBRARIES "-Wl,--no-as-needed,${TORCH_INSTALL_PREFIX}/lib/libtorch_cuda.so,--as-needed"
-      "${TORCH_INSTALL_PREFIX}/lib/libc10_cuda.so")
-  endif()
-endmacro()
-
-# CMake remembers where it found Torch; another choice must look again.
-if(NOT "${LOCKSTEP_TORCH}" STREQUAL "${LOCKSTEP_TORCH_BEFORE}")
-  unset(Torch_DIR CACHE)
-  unset(LOCKSTEP_PIP_TORCH CACHE)
-  set(LOCKSTEP_TORCH_BEFORE "${LOCKSTEP_TORCH}" CACHE INTERNAL "the choice of the last configuration")
-endif()
-
-set(LOCKSTEP_HAVE_TORCH OFF)
-if(LOCKSTEP_TORCH STREQUAL "OFF")
-  set(LOCKSTEP_WHY_NO_TORCH "LOCKSTEP_TORCH was OFF when Lockstep was built")
-elseif(LOCKSTEP_TORCH STREQUAL "pip")
-  lockstep_find_pip_torch()
-  set(LOCKSTEP_WHY_NO_TORCH "python3 cannot import torch (TORCH=pip was asked for)")
-  if(LOCKSTEP_PIP_TORCH MATCHES ";False$")
-    set(LOCKSTEP_WHY_NO_TORCH "the PyTorch that python3 imports has the old C++ ABI (wheels before 2.7): install a newer one")
-  elseif(LOCKSTEP_PIP_TORCH)
-    lockstep_use_pip_torch()
-    set(LOCKSTEP_WHY_NO_TORCH "the PyTorch in ${TORCH_INSTALL_PREFIX} has no headers or no libtorch_cpu.so: install pip's")
-    if(EXISTS "${TORCH_INSTALL_PREFIX}/include/ATen/ATen.h" AND EXISTS "${TORCH_INSTALL_PREFIX}/lib/libtorch_cpu.so")
-      set(Torch_FOUND ON)
-    endif()
-  endif()
-else()
+elseif(LOCKSTEP_TORCH MATCHES "^(auto|apt)$")
   find_package(Torch QUIET)
-  set(LOCKSTEP_TORCH_HAS_CUDA OFF)
+  set(LOCKSTEP_WHY_NO_TORCH "libtorch was not found (package libtorch-dev, or make TORCH=pip)")
   if(TARGET torch_cuda)
     set(LOCKSTEP_TORCH_HAS_CUDA ON)
   endif()
-  set(LOCKSTEP_WHY_NO_TORCH "libtorch was not found (package libtorch-dev, or pip install torch and TORCH=pip)")
+else()
+  set(Torch_FOUND OFF)
 endif()
 
-if(Torch_FOUND AND NOT LOCKSTEP_TORCH STREQUAL "OFF")
+if(Torch_FOUND)
   set(LOCKSTEP_HAVE_TORCH ON)
   add_library(lockstep_torch INTERFACE)
   add_library(Lockstep::torch ALIAS lockstep_torch)
@@ -90,7 +84,7 @@ if(Torch_FOUND AND NOT LOCKSTEP_TORCH STREQUAL "OFF")
   if(NOT LOCKSTEP_TORCH_HAS_CUDA)
     set(LOCKSTEP_WHY_NO_TORCH_CUDA "the libtorch it was built with computes on the CPU only")
   endif()
-  list(APPEND LOCKSTEP_FOUND "torch: ${Torch_VERSION} in ${TORCH_INSTALL_PREFIX}")
+  list(APPEND LOCKSTEP_FOUND "torch: ${Torch_VERSION} in ${TORCH_INSTALL_PREFIX}${lockstep_passed_over}")
 else()
   list(APPEND LOCKSTEP_ABSENT "torch: ${LOCKSTEP_WHY_NO_TORCH}")
 endif()

@@ -17,8 +17,8 @@ sys.path.insert(0, str(SCRIPT.parent))
 
 
 def pythons():
-    given = os.environ.get("LOCKSTEP_PYTHON")
-    return [given] if given else [sys.executable, "/usr/bin/python3"]
+    given, built_with = os.environ.get("LOCKSTEP_PYTHON"), os.environ.get("LOCKSTEP_BUILT_WITH_PYTHON")
+    return [given] if given else [*filter(None, [built_with]), sys.executable, "/usr/bin/python3"]
 
 
 def has_torch(python):

@@ -1,4 +1,4 @@
-// The definition of where the source tree's engines lie comes from CMakeLists.txt.
+// The definitions of where the source tree's engines lie, and of the Python of pip's PyTorch, come from CMakeLists.txt.
 #include "lockstep/cli/train/worker_program.h"
 
 #include <fmt/format.h>
@@ -43,10 +43,14 @@ std::optional<fs::path> torch_script() {
   return std::nullopt;
 }
 
-// The user's choice alone; else the first python on the path, and the system's, whose torch is Debian's.
+// The user's choice alone; else the first python on the path, the one whose torch this program was built with, and the
+// system's, whose torch is Debian's.
 std::vector<std::string> pythons() {
   if (const auto given = base::environment(kPythonVariable)) return {*given};
-  return {"python3", "/usr/bin/python3"};
+  std::vector<std::string> places{"python3"};
+  if (const std::string built_with = LOCKSTEP_TORCH_PYTHON; !built_with.empty()) places.push_back(built_with);
+  places.push_back("/usr/bin/python3");
+  return places;
 }
 
 std::vector<std::string> torch_engine() {
