@@ -159,8 +159,9 @@ class Fault:
         if crash or (died and died not in program.signals):
             word = f"by signal {died}" if died else "with a raw error"
             self.complain("crash", f"`{shell(program.command)}` ended {word}: {crash or text[-300:]}")
-        if codes is not None and program.code not in codes or program.code not in EXIT_CODES and not died:
-            self.complain("code", f"`{shell(program.command)}` ended with {program.code}, expected {sorted(codes or EXIT_CODES)}: {program.err[-500:]}")
+        codes = EXIT_CODES if codes is None else codes
+        if program.code not in codes and not crash:
+            self.complain("code", f"`{shell(program.command)}` ended with {program.code}, expected {sorted(codes)}: {program.err[-500:]}")
         count = len(re.findall(r"^error: ", program.err, re.MULTILINE))
         if program.code in (1, 2, 3, 4, 124) and errors is not None and count != errors:
             self.complain("words", f"`{shell(program.command)}` ended with {program.code} and said {count} errors: {program.err[-500:]}")

@@ -191,15 +191,18 @@ def signalled_rank(fault):
     victim = fault.number("victim", 0, fault.drawn["workers"] - 1)
     run = Training(fault, flags, way)
     run.reach(moment, victim, delay)
+    joined = run.count(victim, "started") > 0 or moment not in ("joining", "loading")
     struck = run.signal_rank(victim, number)
     run.end(WIND_DOWN_SECONDS + KILL_SECONDS)
     over = not struck or run.had_finished or not run.events(0, "failed") and run.count(0, "finished") > 0
-    run.expect_sane({0, 128 + number} if over else {128 + number})
-    record = run.expect_status(("interrupted", "finished") if over else ("interrupted",))
+    # Before it has joined, a rank that a signal ends is one that died, or never came.
+    run.expect_sane({128 + number} | ({0} if over else set()) | (set() if joined else {1, 124}))
+    record = run.expect_status(("interrupted",) + (("finished",) if over else ()) + (() if joined else ("failed",)))
     if record is not None and record.get("failure"):
         named = record["failure"].get("rank")
         fault.expect(named in (victim, -1), "blame", f"the record names rank {named} for a signal to {victim}: {record['failure']}")
-    others = [int(rank) for rank in re.findall(r"error: rank (\d+)", run.said()) if int(rank) != victim]
+    told = [program.err for program in run.programs] if joined else [run.programs[0].err]
+    others = [int(rank) for rank in re.findall(r"error: rank (\d+)", "\n".join(told)) if int(rank) != victim]
     fault.expect(not others, "blame", f"ranks {others} are named for a signal to {victim}: {run.said()[-400:]}")
     run.expect_nothing_left()
     run.expect_nothing_lost()
