@@ -202,6 +202,7 @@ class Verdicts(WithKinds):
     def test_the_wrong_rank_is_blame_and_the_right_one_is_not(self):
         self.fault.expect_blame("error: rank 2 was killed by signal 9", 2)
         self.fault.expect_blame("error: ranks 1 and 2 of 3 did not arrive", 2)
+        self.fault.expect_blame("error: rank 1 lost the run's server: rank 0 has ended", 0)
         self.assertEqual(self.rules(), [])
         self.fault.expect_blame("error: rank 1 was killed by signal 9", 2)
         self.fault.expect_blame("nothing at all", 2)

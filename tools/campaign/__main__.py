@@ -47,7 +47,7 @@ def play(settings, index, kind):
     except NotPossible as why:
         skipped = str(why)
     except Exception:  # of the campaign itself, which must go on and say so
-        fault.complain("crash", "the campaign's own error: " + traceback.format_exc()[-800:])
+        fault.complain("campaign", "its own error: " + traceback.format_exc()[-800:])
     finally:
         fault.close()
     return {"index": index, "kind": kind, "drawn": fault.drawn, "complaints": fault.complaints, "notes": fault.notes,

@@ -20,6 +20,7 @@ RULES = {
     "pace": "training did not go on at its pace",
     "memory": "a small file took far more memory than it can hold",
     "exposed": "something is open to others that should not be",
+    "campaign": "the campaign itself failed, which says nothing about the program",
 }
 EXIT_CODES = {0, 1, 2, 3, 4, 5, 6, 124} | {128 + number for number in (1, 2, 13, 15)}
 # What no program of ours may ever say: raw exceptions, stack traces, the words of crashes.
@@ -167,13 +168,10 @@ class Fault:
             self.complain("words", f"`{shell(program.command)}` ended with {program.code} and said {count} errors: {program.err[-500:]}")
 
     def expect_blame(self, text, victim):
-        """The errors name this rank and no other as the first to fail."""
-        errors = [line for line in text.splitlines() if "error: " in line]
-        named = {int(rank) for line in errors for rank in re.findall(r"error: (?:\[?rank ?)(\d+)", line)}
-        if victim not in named and not any(re.search(rf"\branks? (\d+(, | and ))*{victim}\b", line) for line in errors):
-            self.complain("blame", f"rank {victim} is not named: {' | '.join(errors)[:500] or text[-300:]}")
-        elif named - {victim}:
-            self.complain("blame", f"rank {sorted(named - {victim})} is named for what happened to {victim}: {' | '.join(errors)[:500]}")
+        """Every error names this rank; one that begins with another's name may tell what that rank saw of it."""
+        errors = [line for line in text.splitlines() if "error: " in line or "because of another rank: " in line]
+        wrong = [line for line in errors if not re.search(rf"\branks? ((\d+, )*\d+ and )?{victim}\b", line)]
+        self.expect(errors and not wrong, "blame", f"rank {victim} is not named: {' | '.join(wrong)[:500] or text[-300:]}")
 
     def expect_nothing_left(self, half_written=True, patience=5):
         left = self.room.leftovers(patience)
@@ -181,9 +179,9 @@ class Fault:
             left += self.room.half_written()
         self.expect(not left, "left", "left behind: " + ", ".join(left[:8]))
 
-    def await_that(self, true, seconds, programs=()):
+    def await_that(self, true, seconds, programs=(), every=0.004):
         """Waits for something to come true; not beyond the end of the programs."""
-        poll(lambda: true() or (programs and not any(program.alive() for program in programs)), seconds)
+        poll(lambda: true() or (programs and not any(program.alive() for program in programs)), seconds, every)
         return true()
 
 

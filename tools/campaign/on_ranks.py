@@ -1,5 +1,6 @@
 """Faults that happen to the processes of a run: killed, stopped, paused and signalled ranks and launchers."""
 
+import os
 import re
 import shutil
 import signal
@@ -7,7 +8,7 @@ import socket
 import time
 
 from fault import NotPossible
-from room import listening
+from room import listening, read_bytes
 from training import BACKENDS, JOIN_TIMEOUT, LOCAL_TIMEOUT, MOMENTS, Training, draw_flags, wake
 
 KILL_SECONDS = 2.0
@@ -258,21 +259,20 @@ def stopped_inside_mpi_init(fault):
 
 
 def stranger_at_open_mpis_port(fault):
-    """Somebody connects to the ports of mpirun or its ranks while they open, says nothing and stays."""
+    """Somebody connects to the ports of mpirun or its ranks while they open, says nothing and stays until the end."""
     flags = draw_flags(fault, workers=(2, 3), backends=("mpi",), strategies=("ddp",))
-    patience = fault.share("stays", 4.0, 12.0)
-    most = fault.number("connections", 1, 12)
+    most, again = fault.number("connections", 4, 24), fault.number("again", 1, 4)
     require_mpirun()
     run = Training(fault, flags)
-    held, met, began = [], set(), time.monotonic()
+    held, met, began = [], [], time.monotonic()
     while run.alive() and time.monotonic() - began < 3 and len(held) < most and not run.count(0, "step"):
-        for address in sorted(listening(fault.room.processes()) - met):
-            met.add(address)
+        for address in sorted(address for address in listening(fault.room.processes()) if met.count(address) < again):
+            met.append(address)
             try:
                 held.append(socket.create_connection(("127.0.0.1" if ":" not in address[0] else "::1", address[1]), 0.2))
             except OSError:
                 pass
-    fault.note(f"{len(held)} connections to {sorted(met)}")
+    fault.note(f"{len(held)} connections to {sorted(set(met))}")
     fault.expect_end(run.programs, max(JOIN_TIMEOUT, 3) + ASKING_SECONDS + 1, began, "a run whose mpirun met a stranger")
     for connection in held:
         connection.close()
@@ -285,13 +285,26 @@ def early_death_under_mpi(fault):
     """A rank dies before anybody has seen it: mpirun is silent, and the run must still notice in time."""
     flags = draw_flags(fault, workers=(2, 3, 4), backends=("mpi",), strategies=("ddp",))
     victim = fault.number("victim", 0, fault.drawn["workers"] - 1)
-    delay = fault.share("delay", 0.0, 0.25)
+    delay = fault.draw("delay", (0.0, 0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2))
     require_mpirun()
     run = Training(fault, [*flags, "--join-timeout", "60s"])
-    fault.await_that(lambda: victim in fault.room.workers(), 30, run.programs)
+    fault.await_that(lambda: any(process.name == "mpirun" for process in fault.room.processes()), 30, run.programs)
+    mpirun = next((process for process in fault.room.processes() if process.name == "mpirun"), None)
+
+    def child():
+        """The victim at its first instant: mpirun's children are its ranks, in order."""
+        if mpirun is None or not mpirun.children()[victim:]:
+            return None
+        pid = mpirun.children()[victim]
+        return pid if read_bytes(f"/proc/{pid}/comm").startswith(b"lockstep-worker") else None
+
+    fault.await_that(child, 30, run.programs, every=0.0005)
     time.sleep(delay)
-    struck = run.signal_rank(victim, signal.SIGKILL)
+    pid = child()
+    run.struck = time.monotonic()
+    if pid is not None:
+        os.kill(pid, signal.SIGKILL)
     run.end(EARLY_MPI_SECONDS)
-    run.expect_sane({1} if struck else {0, 1})
-    run.expect_status(("failed",) if struck else ("failed", "finished"), victim)
+    run.expect_sane({1} if pid is not None else {0, 1})
+    run.expect_status(("failed",) if pid is not None else ("failed", "finished"), victim)
     run.expect_nothing_left()

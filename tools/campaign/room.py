@@ -86,6 +86,9 @@ class Process:
         text = self.variable("RANK") or self.variable("OMPI_COMM_WORLD_RANK") or self.variable("SLURM_PROCID")
         return int(text) if text else None
 
+    def children(self):
+        return [int(pid) for pid in read_bytes(f"/proc/{self.pid}/task/{self.pid}/children").split()]
+
     def maps(self, library):
         return library.encode() in read_bytes(f"/proc/{self.pid}/maps")
 

@@ -44,6 +44,7 @@ class Training:
         self.before = set(fault.room.runs())
         self.weights = fault.room.work / f"weights-{len(fault.room.programs)}.safetensors"
         self.ports = []
+        self.struck_rank = self.struck_with = None
         arguments = ["train", *flags, "--progress", "none", "--export-weights", str(self.weights),
                      "--join-timeout", f"{JOIN_TIMEOUT}s", *more]
         environment = {**(SLOWLY if slowly else {}), **(environment or {})}
@@ -126,6 +127,7 @@ class Training:
     def signal_rank(self, rank, number):
         """Whether there was still somebody to receive it. Sets the time from which promises count."""
         process = self.worker(rank)
+        self.struck_rank, self.struck_with = rank, number
         self.had_finished = self.count(rank, "finished") > 0
         self.struck = time.monotonic()
         if process is None:
@@ -151,12 +153,13 @@ class Training:
     def expect_sane(self, codes):
         """Codes are of the run; by hand every rank has one, and those that were only ended may say nothing."""
         for program in self.programs:
-            known = codes if self.way == "launcher" else EXIT_CODES | ({137} if self.way == "mpirun" else set())
+            known = codes if self.way == "launcher" else EXIT_CODES | {137}
             self.fault.expect_sane(program, known, errors=1 if self.way == "launcher" else None)
         if self.way == "hand":
             for rank, program in enumerate(self.programs):
-                struck = program.died_of() in program.signals
-                self.fault.expect(program.code in codes or struck, "code", f"rank {rank} ended with {program.code}, expected {sorted(codes)}: {program.err[-300:]}")
+                # The shell of the rank that was struck has that signal's code, as any shell.
+                own = {128 + number for number in program.signals} | ({128 + self.struck_with} if rank == self.struck_rank else set())
+                self.fault.expect(program.code in codes | own, "code", f"rank {rank} ended with {program.code}, expected {sorted(codes | own)}: {program.err[-300:]}")
         if self.way == "mpirun":
             self.fault.expect((self.programs[0].code == 0) == (codes == {0}) or 0 in codes, "code", f"mpirun ended with {self.programs[0].code}")
 
