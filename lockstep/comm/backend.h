@@ -21,6 +21,7 @@ struct OpenOptions {
   std::string channel = "main";    // a name of its own for every communicator opened over one store
   std::string key;                 // the run's, by which its ranks know each other on the network (gloo)
   std::string interface;           // network interface (gloo); empty: chosen by the backend
+  std::string towards;             // an address of another host, where one is known: the run's server's
   std::string algorithm = "auto";  // gloo, mpi: what `lockstep backends` lists
   int device = -1;  // CUDA device (nccl, p2p); negative: the local rank's turn among those there are
   // Puts wrappers of its own around what the backend opens, below the one that records: what they take, a

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/base/environment.h"
 #include "lockstep/base/log.h"
+#include "lockstep/comm/rendezvous/own_host.h"
 
 namespace lockstep::comm {
 namespace {
@@ -14,8 +16,12 @@ bool speaks_for(const Verdict& verdict, int rank) {
   return mute && rank == (verdict.rank == 0 ? 1 : 0);
 }
 
-// The rank that failed says what happened; the others say that they end because of it. Where a launcher
-// serves it has heard the verdict itself and speaks for all.
+bool is_default_timeout(const OpenOptions& options) {
+  return options.timeout == OpenOptions{}.timeout;
+}
+
+}  // namespace
+
 void announce_verdict(const Identity& identity, const Verdict& verdict) {
   const int rank = identity.group.rank;
   if (identity.launcher_serves)
@@ -25,64 +31,96 @@ void announce_verdict(const Identity& identity, const Verdict& verdict) {
   base::log_info(fmt::format("rank {} ends because of another rank: {}", rank, verdict.message));
 }
 
-bool is_default_timeout(const OpenOptions& options) {
-  return options.timeout == OpenOptions{}.timeout;
-}
-
-}  // namespace
-
 Session::Session(const Identity& identity, const Registry& registry, const SessionOptions& options)
     : identity_(identity), registry_(registry), options_(options) {
-  if (identity_.master_addr.empty()) meeting_file_ = std::make_unique<MeetingFile>(identity_.job);
+  if (options_.interface.empty()) options_.interface = base::environment(kInterfaceVariable).value_or("");
+  if (identity_.key.empty() || (identity_.master_addr.empty() && identity_.group.world > 1))
+    meeting_file_ = std::make_unique<MeetingFile>(options_.meeting_directory, identity_.job);
   if (!identity_.launcher_serves && identity_.group.rank == 0) serve();
   join();
   // Everybody has come: whatever happens from now on leaves no file behind.
   meeting_file_.reset();
-  if (!identity_.local_known) find_local_ranks();
+  learn_where_everybody_is();
 }
 
 Session::~Session() = default;
 
+// Loopback only where all ranks are likely to be on this host: what the launcher said is all that is known.
+std::string Session::listen_address() const {
+  if (!options_.listen_address.empty()) return options_.listen_address;
+  const Group& group = identity_.group;
+  if (!identity_.master_addr.empty()) {
+    const std::string address = reachable_address(identity_.master_addr, options_.interface);
+    if (address != identity_.master_addr)
+      base::log_debug(fmt::format("{} stands for loopback on this host: rank 0 serves at {}",
+                                  identity_.master_addr, address));
+    return address;
+  }
+  const bool alone = group.world == 1 || (identity_.local_known && group.local_world == group.world);
+  const std::string address = alone ? "" : routable_address(options_.interface);
+  return address.empty() ? "127.0.0.1" : address;
+}
+
 void Session::serve() {
+  if (meeting_file_ != nullptr) {
+    const std::string found = meeting_file_->take_key();
+    if (identity_.key.empty()) identity_.key = found;
+  }
   RunServerOptions options;
-  const std::string& meeting_address = identity_.master_addr;
-  options.address = !options_.listen_address.empty() ? options_.listen_address
-                    : !meeting_address.empty()       ? meeting_address
-                                                     : "127.0.0.1";
+  options.address = listen_address();
   options.port = identity_.master_port;
   options.world = identity_.group.world;
-  options.token = identity_.token;
+  options.key = identity_.key;
   options.join_timeout = options_.join_timeout;
   server_ = std::make_unique<RunServer>(options);
+  if (meeting_file_ != nullptr) meeting_file_->say({server_->address(), server_->port()});
   server_->start({});
-  if (meeting_file_ != nullptr) meeting_file_->write({server_->address(), server_->port()});
+}
+
+// A rank other than 0 looks anew before every attempt: what it has seen may be an earlier run's.
+MeetingPoint Session::find_server() {
+  MeetingPoint point = meeting_file_->read_or_make();
+  if (!identity_.key.empty()) point.key = identity_.key;
+  if (!point.server && !identity_.master_addr.empty()) {
+    point.said_by_rank_0 = false;
+    point.server = {reachable_address(identity_.master_addr, options_.interface), identity_.master_port};
+  }
+  return point;
 }
 
 void Session::join() {
   RunClientOptions options;
-  options.address = identity_.master_addr;
+  options.address =
+      server_ != nullptr ? server_->address() : reachable_address(identity_.master_addr, options_.interface);
   options.port = server_ != nullptr ? server_->port() : identity_.master_port;
   options.rank = identity_.group.rank;
   options.world = identity_.group.world;
-  options.token = identity_.token;
+  options.key = identity_.key;
+  options.host = identity_.group.host;
   options.join_timeout = options_.join_timeout;
   options.last_words = [identity = identity_](const Verdict& verdict) {
     announce_verdict(identity, verdict);
   };
-  if (meeting_file_ != nullptr) options.find_server = [this] { return meeting_file_->read(); };
+  if (meeting_file_ != nullptr && server_ == nullptr) {
+    options.find_server = [this] { return find_server(); };
+    options.find_server_in = meeting_file_->path().string();
+  }
   client_ = std::make_unique<RunClient>(options, boards_);
   client_->on_abort([this](const std::string& reason) { communicators_.abort_all(reason); });
 }
 
-// Ranks that were only told their rank find out at the store who shares their host.
-void Session::find_local_ranks() {
+// Ranks that were only told their rank learn from the others' hosts who shares theirs.
+void Session::learn_where_everybody_is() {
+  const MeetingPoint& met = client_->met_at();
+  identity_.key = met.key;
+  identity_.master_addr = met.server->address;
+  identity_.master_port = met.server->port;
+  if (identity_.local_known) return;
   Group& group = identity_.group;
-  PrefixStore hosts(*client_, "session/host");
-  hosts.set(std::to_string(group.rank), group.host);
   group.local_rank = 0;
   group.local_world = 0;
   for (int rank = 0; rank < group.world; ++rank) {
-    if (hosts.get(std::to_string(rank), base::Deadline(options_.join_timeout)) != group.host) continue;
+    if (client_->hosts()[static_cast<std::size_t>(rank)] != group.host) continue;
     if (rank < group.rank) ++group.local_rank;
     ++group.local_world;
   }
@@ -91,8 +129,10 @@ void Session::find_local_ranks() {
 
 std::unique_ptr<Communicator> Session::open(std::string_view backend, OpenOptions options) {
   if (is_default_timeout(options)) options.timeout = options_.timeout;
+  if (options.interface.empty()) options.interface = options_.interface;
   options.boards = &boards_;
-  options.key = identity_.token;
+  options.key = identity_.key;
+  options.towards = identity_.master_addr;
   return track(registry_.open(backend, group(), *client_, options, ledger_));
 }
 
@@ -101,33 +141,44 @@ std::unique_ptr<Communicator> Session::track(std::unique_ptr<Communicator> opene
 }
 
 int Session::run(const std::function<void(Session&)>& body) {
+  const auto verdict = carry_out(body, true);
+  return static_cast<int>(verdict ? verdict->exit_code : base::ExitCode::done);
+}
+
+void Session::run_part(const std::function<void(Session&)>& body) {
+  if (const auto verdict = carry_out(body, false)) throw RunEnded(*verdict);
+  // Its server hangs up when the last rank has taken leave; only then is the place free for the next part.
+  if (server_ == nullptr) client_->wait_until_closed(base::Deadline(options_.linger));
+}
+
+std::optional<Verdict> Session::carry_out(const std::function<void(Session&)>& body, bool announces) {
   try {
     body(*this);
   } catch (const base::Error& error) {
-    return fail(error);
+    return fail(error, announces);
   } catch (const std::exception& error) {
     return fail(base::Error(base::ExitCode::run_failed,
-                            fmt::format("rank {} failed: {}", group().rank, error.what())));
+                            fmt::format("rank {} failed: {}", group().rank, error.what())),
+                announces);
   }
-  return finish();
+  return finish(announces);
 }
 
-int Session::finish() {
+std::optional<Verdict> Session::finish(bool announces) {
   client_->goodbye();
   if (server_ != nullptr) server_->wait_until_left(base::Deadline(options_.linger));
   const auto verdict = server_ != nullptr ? server_->verdict() : client_->verdict();
-  if (!verdict) return static_cast<int>(base::ExitCode::done);
-  announce_verdict(identity_, *verdict);
-  return static_cast<int>(verdict->exit_code);
+  if (verdict && announces) announce_verdict(identity_, *verdict);
+  return verdict;
 }
 
-int Session::fail(const base::Error& error) {
+Verdict Session::fail(const base::Error& error, bool announces) {
   const Verdict verdict = client_->report_failure(error);
-  announce_verdict(identity_, verdict);
+  if (announces) announce_verdict(identity_, verdict);
   // Hangs up, so that the server need not wait for this rank.
   client_.reset();
   if (server_ != nullptr) server_->wait_until_left(base::Deadline(options_.linger_after_failure));
-  return static_cast<int>(verdict.exit_code);
+  return verdict;
 }
 
 int run_session(const Identity& identity, const Registry& registry, const SessionOptions& options,

@@ -2,13 +2,14 @@
 // opened.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "lockstep/comm/registry.h"
 #include "lockstep/comm/rendezvous/identity.h"
-#include "lockstep/comm/rendezvous/meeting_place.h"
+#include "lockstep/comm/rendezvous/meeting_file.h"
 #include "lockstep/comm/rendezvous/open_communicators.h"
 #include "lockstep/comm/rendezvous/run_client.h"
 #include "lockstep/comm/rendezvous/run_server.h"
@@ -20,6 +21,10 @@ struct SessionOptions {
   base::Nanoseconds join_timeout = std::chrono::seconds(60);
   // Where rank 0 serves when no launcher does; empty: at the address the ranks were told to meet at.
   std::string listen_address;
+  std::string interface;  // the network interface that other hosts are reached by; empty: found out
+  // Where ranks that know no key or place keep the file that tells them (the store); empty: such ranks are
+  // refused.
+  std::filesystem::path meeting_directory;
   // How long rank 0 goes on serving after its own part: for the others to finish, and for them to hear of a
   // failure.
   base::Nanoseconds linger = std::chrono::minutes(10);
@@ -33,6 +38,7 @@ class Session {
   ~Session();
 
   const Group& group() const { return identity_.group; }
+  // Complete: with the ranks of this host, and the place and key by which this run met.
   const Identity& identity() const { return identity_; }
   Store& store() { return *client_; }
   measure::Ledger& ledger() { return ledger_; }
@@ -46,13 +52,19 @@ class Session {
   // Runs `body` and ends the membership: goodbye when it returns, a failure report when it throws. Returns
   // the exit code and has printed what went wrong, unless a launcher does that for the whole run.
   int run(const std::function<void(Session&)>& body);
+  // The same for a part of a run that another session follows: throws RunEnded instead of printing, and
+  // returns when every rank has ended this part, so that the next one may meet at the same place.
+  void run_part(const std::function<void(Session&)>& body);
 
  private:
   void serve();
   void join();
-  void find_local_ranks();
-  int finish();
-  int fail(const base::Error& error);
+  std::string listen_address() const;
+  MeetingPoint find_server();
+  void learn_where_everybody_is();
+  std::optional<Verdict> carry_out(const std::function<void(Session&)>& body, bool announces);
+  std::optional<Verdict> finish(bool announces);
+  Verdict fail(const base::Error& error, bool announces);
 
   Identity identity_;
   const Registry& registry_;
@@ -64,6 +76,10 @@ class Session {
   std::unique_ptr<RunServer> server_;          // only on rank 0 without a launcher
   std::unique_ptr<RunClient> client_;
 };
+
+// The rank that failed says what happened; the others say that they end because of it. Where a launcher
+// serves it has heard the verdict itself and speaks for all.
+void announce_verdict(const Identity& identity, const Verdict& verdict);
 
 // Joins a run, runs `body` in it and returns the exit code. What goes wrong, in joining too, is printed as
 // Session::run() does.

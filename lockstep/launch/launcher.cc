@@ -17,7 +17,7 @@ namespace {
 comm::RunServerOptions server_options(const LaunchOptions& options) {
   comm::RunServerOptions server;
   server.world = options.workers;
-  server.token = comm::make_token();
+  server.key = comm::make_key();
   server.join_timeout = options.join_timeout;
   server.ranks_join = options.ranks_join;
   server.watched = true;
@@ -76,7 +76,7 @@ LaunchResult launch_run(const LaunchOptions& options) {
   const comm::RunServerOptions serving = server_options(options);
   comm::RunServer server(serving);
   const std::unique_ptr<SliceService> slices = options.slice ? std::make_unique<SliceService>() : nullptr;
-  RankPlan plan = plan_ranks(options, {server.address(), server.port(), serving.token});
+  RankPlan plan = plan_ranks(options, {server.address(), server.port(), serving.key});
   plan.added = merged(std::move(plan.added), joining_variables(options));
   if (slices) plan.added = merged(std::move(plan.added), slice_variables(*slices, *options.slice));
   const std::unique_ptr<RankGroup> ranks =

@@ -24,7 +24,7 @@ Variables current_variables() {
 Variables run_variables(const RunAddress& run) {
   return {{"MASTER_ADDR", run.address},
           {"MASTER_PORT", std::to_string(run.port)},
-          {"LOCKSTEP_TOKEN", run.token},
+          {"LOCKSTEP_KEY", run.key},
           {"LOCKSTEP_SERVER", "launcher"}};
 }
 

@@ -13,13 +13,13 @@ using Variables = std::map<std::string, std::string>;
 struct RunAddress {
   std::string address;
   int port = 0;
-  std::string token;
+  std::string key;
 };
 
 // All variables of this process.
 Variables current_variables();
 
-// The same for every rank: MASTER_ADDR, MASTER_PORT, LOCKSTEP_TOKEN, LOCKSTEP_SERVER.
+// The same for every rank: MASTER_ADDR, MASTER_PORT, LOCKSTEP_KEY, LOCKSTEP_SERVER.
 Variables run_variables(const RunAddress& run);
 
 // RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE of one of `world` ranks on this host.

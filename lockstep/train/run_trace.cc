@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lockstep/base/error.h"
+#include "lockstep/comm/rendezvous/own_host.h"
 
 namespace lockstep::train {
 namespace {
@@ -39,7 +40,7 @@ void merge_or_keep_parts(const TracePlace& place, int world, EventLog& events) {
 std::unique_ptr<measure::TraceRecorder> make_trace_recorder(const RunClock& clock, const comm::Group& group) {
   measure::TraceOptions options;
   options.rank = group.rank;
-  options.host = group.host;
+  options.host = comm::host_name_of(group.host);
   options.clock_offset = base::from_seconds(clock.seconds_at(base::TimePoint{}));
   return std::make_unique<measure::TraceRecorder>(options);
 }

@@ -102,8 +102,11 @@ std::vector<std::string> Habitat::files() const {
   std::vector<std::string> found;
   for (const char* part : {"home", "tmp", "run"})
     for (const auto& entry : fs::recursive_directory_iterator(path_ / part))
-      if (!entry.is_directory() && entry.path().filename() != "secret")
-        found.push_back(fs::relative(entry.path(), path_).string());
+      if (!entry.is_directory()) found.push_back(fs::relative(entry.path(), path_).string());
+  std::error_code no_store;
+  for (const auto& entry : fs::directory_iterator(path_ / "store", no_store))
+    if (entry.path().filename().string().starts_with("meeting-"))
+      found.push_back(fs::relative(entry.path(), path_).string());
   return found;
 }
 

@@ -26,8 +26,7 @@ class Habitat {
   // Every process that lives in it has this in its environment, whoever its parent is by now.
   const std::string& mark() const { return mark_; }
   std::vector<pid_t> inhabitants() const;
-  // What is there, relative, besides the logs, the output that the test itself catches, and the secret that
-  // a user's runs by hand share for ever.
+  // What is there, relative, besides the logs, the kept runs, and the output that the test itself catches.
   std::vector<std::string> files() const;
 
  private:

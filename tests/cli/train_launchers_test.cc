@@ -5,6 +5,7 @@ namespace lockstep::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class TrainLaunchers : public TrainTest {
  protected:
@@ -55,13 +56,34 @@ TEST_F(TrainLaunchers, ranks_that_mpirun_bound_to_cores_of_their_own_share_none)
   EXPECT_FALSE(kept_record().contains("oversubscribed"));
 }
 
-TEST_F(TrainLaunchers, ranks_of_another_host_do_not_share_the_cores_of_this_one) {
+TEST_F(TrainLaunchers, a_rank_with_another_key_is_not_let_in_and_both_sides_say_so) {
+  const ProgramRun run = run_shell(
+      setting() + "export WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29516\n" +
+      "LOCKSTEP_KEY=" + std::string(64, 'a') + " RANK=1 " + program() +
+      " train --data digits & one=$!\nLOCKSTEP_KEY=" + std::string(64, 'b') + " RANK=0 " + program() +
+      " train --data digits --join-timeout 3s; code=$?\n" + "wait $one; echo rank 1: $? >&2; exit $code");
+  EXPECT_EQ(run.exit_code, 124) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("rank 1: 1\n"));
+  EXPECT_THAT(run.err, HasSubstr("holds another key than this rank"));
+  EXPECT_THAT(run.err, HasSubstr("rank 1 of 2 did not arrive"));
+  EXPECT_THAT(run.err, HasSubstr("called with another key"));
+  EXPECT_THAT(run.err, Not(HasSubstr("aaaaaaaa")));
+  EXPECT_EQ(kept_record()["failure"]["rank"], 1);
+}
+
+TEST_F(TrainLaunchers, a_key_that_is_no_secret_is_refused) {
   const ProgramRun run =
-      run_shell(setting() + "export LOCAL_RANK=0 LOCAL_WORLD_SIZE=1\n" + by_hand("--threads $(nproc)"));
-  if (run.exit_code == 4) GTEST_SKIP() << run.err;  // no backend here that joins hosts
-  ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(kept_record()["local_world"], 1);
-  EXPECT_FALSE(kept_record().contains("oversubscribed"));
+      run_shell(setting() + "LOCKSTEP_KEY=1234 RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 " +
+                "MASTER_PORT=29517 " + program() + " train --data digits");
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, HasSubstr("LOCKSTEP_KEY has 4 characters"));
+}
+
+TEST_F(TrainLaunchers, an_interface_that_is_not_there_is_refused_with_those_there_are) {
+  const ProgramRun run = train("--interface nothing0");
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, HasSubstr("no interface 'nothing0'"));
+  EXPECT_THAT(run.err, HasSubstr("There are: "));
 }
 
 TEST_F(TrainLaunchers, workers_that_disagree_with_the_environment_are_refused_by_name) {

@@ -20,8 +20,6 @@ using ::testing::HasSubstr;
 
 class DisagreementTest : public ::testing::TestWithParam<std::tuple<std::string, Disagreement>> {
  protected:
-  DisagreementTest() { ::setenv("XDG_RUNTIME_DIR", runtime_.path().c_str(), 1); }
-
   Identity identity(int rank) const {
     Identity identity;
     identity.group.rank = rank;
@@ -29,12 +27,12 @@ class DisagreementTest : public ::testing::TestWithParam<std::tuple<std::string,
     identity.group.host = "here";
     identity.source = "test";
     identity.job = "a test's job";
-    identity.token = token_;
+    identity.key = key_;
     return identity;
   }
 
-  const TemporaryDirectory runtime_;
-  const std::string token_ = make_token();
+  const TemporaryDirectory store_;
+  const std::string key_ = make_key();
 };
 
 TEST_P(DisagreementTest, EndsAllRanksAtTheTimeoutAtTheLatestAndNamesBothOperations) {
@@ -45,6 +43,8 @@ TEST_P(DisagreementTest, EndsAllRanksAtTheTimeoutAtTheLatestAndNamesBothOperatio
     const Registry registry(default_plugin_directory());
     SessionOptions options;
     options.timeout = std::chrono::seconds(1);
+    options.meeting_directory = store_.path();
+    options.listen_address = "127.0.0.1";
     return run_session(identity(rank), registry, options, [&](Session& session) {
       const auto communicator = session.open(backend, {});
       lockstep::testing::run_disagreement(*communicator, disagreement);

@@ -13,13 +13,12 @@ using testing::Contains;
 using testing::HasSubstr;
 
 TEST(MpirunCommand, leaves_binding_and_ending_to_us_and_runs_anywhere) {
-  const auto command =
-      mpirun_command({"/bin/mpirun", 3, "/some/dir", {"LOCKSTEP_TOKEN"}, {"prog", "-x", "1"}});
+  const auto command = mpirun_command({"/bin/mpirun", 3, "/some/dir", {"LOCKSTEP_KEY"}, {"prog", "-x", "1"}});
   EXPECT_EQ(command.front(), "/bin/mpirun");
   for (const char* flag : {"--bind-to", "--oversubscribe", "--allow-run-as-root", "--enable-recovery"})
     EXPECT_THAT(command, Contains(flag));
   const std::vector<std::string> tail(command.end() - 7, command.end());
-  EXPECT_EQ(tail, (std::vector<std::string>{"-x", "LOCKSTEP_TOKEN", "-n", "3", "prog", "-x", "1"}));
+  EXPECT_EQ(tail, (std::vector<std::string>{"-x", "LOCKSTEP_KEY", "-n", "3", "prog", "-x", "1"}));
 }
 
 TEST(MpirunCommand, a_missing_mpirun_is_a_missing_device_that_names_the_package) {

@@ -16,7 +16,7 @@ TEST(RankEnvironment, uses_the_names_of_torchrun) {
                               {"LOCAL_WORLD_SIZE", "4"},
                               {"MASTER_ADDR", "127.0.0.1"},
                               {"MASTER_PORT", "4711"},
-                              {"LOCKSTEP_TOKEN", "abc"},
+                              {"LOCKSTEP_KEY", "abc"},
                               {"LOCKSTEP_SERVER", "launcher"}};
   EXPECT_EQ(variables, expected);
 }

@@ -74,7 +74,7 @@ struct Membership {
     options.port = identity.master_port;
     options.rank = identity.group.rank;
     options.world = identity.group.world;
-    options.token = identity.token;
+    options.key = identity.key;
     client = std::make_unique<lockstep::comm::RunClient>(options, boards);
   }
   void fail(const std::string& text) { client->report_failure(lockstep::base::VerificationError(text)); }

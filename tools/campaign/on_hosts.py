@@ -16,7 +16,8 @@ from training import SLOWLY, Training, draw_flags, expect_equal, facts_of, refer
 
 MOST_CONNECTIONS = 60
 GREETINGS = {
-    "nothing": b"", "garbage": bytes(range(256)) * 4, "half a handshake": b"LKS\x01" + bytes(7), "a wrong handshake": b"LKS\x01" + bytes(16) + struct.pack("<IBI", 9, 1, 0) + bytes(9),
+    "nothing": b"", "garbage": bytes(range(256)) * 4, "half a handshake": b"LKS\x02" + bytes(7), "an older version": b"LKS\x01" + bytes(16),
+    "a wrong handshake": b"LKS\x02" + bytes(32) + bytes(32) + struct.pack("<HIII", 16, 1, 2, 4) + b"host",
     "http": b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "a long frame": b"LKS\x01" + b"\xff" * 4096, "tls": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64),
 }
 
@@ -97,7 +98,7 @@ def false_server(fault):
             try:
                 connection, _ = server.accept()
                 connection.settimeout(1)
-                connection.sendall(GREETINGS["garbage"] if said else b"")
+                connection.sendall(b"LKS\x02" + bytes(32))  # as the server does; a rank says nothing to anybody else
                 said.append(connection.recv(4096))
                 connection.close()
             except OSError:

@@ -15,14 +15,14 @@ from torch_engine.errors import DeviceError, understood
 
 def store_file(directory):
     """One file a launch: a file that an earlier launch left behind would hold ranks that are gone."""
-    launch = "/".join(os.environ.get(name, "") for name in ("LOCKSTEP_TOKEN", "MASTER_ADDR", "MASTER_PORT"))
+    launch = "/".join(os.environ.get(name, "") for name in ("LOCKSTEP_KEY", "MASTER_ADDR", "MASTER_PORT"))
     return os.path.join(os.path.abspath(directory), f"torch_store_{hashlib.sha256(launch.encode()).hexdigest()[:12]}")
 
 
 def prepare_environment(backend, world, gpus):
     local_world = environment_number("LOCAL_WORLD_SIZE", str(world))
     if backend == "gloo" and local_world == world:
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", os.environ.get("LOCKSTEP_INTERFACE", "lo"))
     if backend == "nccl" and local_world > gpus:
         # NCCL refuses two ranks on one GPU unless it takes them for different hosts.
         os.environ.setdefault("NCCL_HOSTID", f"lockstep-{os.environ.get('RANK', '0')}")

@@ -5,6 +5,7 @@
 #include "lockstep/cli/bench/plan_check.h"
 #include "lockstep/cli/log_identity.h"
 #include "lockstep/cli/run_machine.h"
+#include "lockstep/launch/log_directory.h"
 
 namespace lockstep::cli {
 namespace {
@@ -23,7 +24,6 @@ std::vector<OpenBackend> open_backends(const BenchOptions& options, const comm::
       comm::OpenOptions open;
       open.timeout = options.timeout;
       open.channel = "bench-" + name + "-" + algorithm;
-      open.interface = options.interface;
       open.algorithm = algorithm;
       backends.push_back(
           {name, registry.find(name).availability().detail, algorithm, session.open(name, open)});
@@ -47,6 +47,8 @@ int run_bench_rank(const BenchOptions& options, const comm::Identity& identity,
   comm::SessionOptions session_options;
   session_options.timeout = options.timeout;
   session_options.join_timeout = options.join_timeout;
+  session_options.interface = options.interface;
+  session_options.meeting_directory = launch::default_store();
   BenchReport report;
   const int code = comm::run_session(identity, registry, session_options, [&](comm::Session& session) {
     report = measure(options, registry, session);

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lockstep/cli/log_identity.h"
 #include "lockstep/cli/train/spec_text.h"
 #include "lockstep/cli/train/train_files.h"
 #include "lockstep/cli/train/train_launch.h"
@@ -41,8 +42,10 @@ std::vector<Example> TrainCommand::examples() const {
 }
 
 int TrainCommand::run(const Invocation& invocation) {
+  use_interface(options_.interface);
   const std::optional<comm::Identity> identity = comm::find_identity(options_.identity);
-  const TrainPlan plan = plan_training(requested_spec(options_), identity);
+  const record::RunSpec asked = requested_spec(options_);
+  const TrainPlan plan = plan_training(asked, identity);
   if (identity) require_rank_can_join(plan, *identity);
   if (options_.dry_run) {
     require_inputs(plan.spec);
@@ -51,7 +54,7 @@ int TrainCommand::run(const Invocation& invocation) {
     return 0;
   }
   require_outputs(plan.spec, options_.spec_file);
-  if (identity) return train_as_rank(options_, plan, *identity, invocation.console);
+  if (identity) return train_as_rank(options_, asked, plan, *identity, invocation.console);
   return launch_training(options_, plan, invocation.console);
 }
 

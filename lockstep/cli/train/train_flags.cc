@@ -95,6 +95,10 @@ std::vector<Flag> request_flags(TrainOptions& options) {
        .value = "TIME",
        .help = "limit for all ranks to arrive (default 120s)",
        .set = duration(options.join_timeout)},
+      {.names = "--interface",
+       .value = "NAME",
+       .help = "network interface between hosts (default: the one towards rank 0)",
+       .set = text(options.interface)},
   };
 }
 

@@ -27,6 +27,7 @@ struct TrainOptions {
   std::filesystem::path log_directory;  // empty: in the run's directory
   base::Nanoseconds join_timeout = std::chrono::seconds(120);
   comm::IdentityFlags identity;
+  std::string interface;  // empty: found out
   std::string progress = "auto";
   bool json = false;
   bool dry_run = false;

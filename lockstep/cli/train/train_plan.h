@@ -16,7 +16,7 @@ struct TrainPlan {
   record::RunSpec spec;  // resolved
   record::BatchSizes batch{};
   record::ImageShape input;
-  int gpus = 0;  // that this host has for it
+  int gpus = 0;   // that this host has for it
 
   int processes() const { return record::processes_of(spec); }
 };

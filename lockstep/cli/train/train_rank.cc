@@ -19,6 +19,7 @@
 #include "lockstep/cli/train/train_launch.h"
 #include "lockstep/cli/train/watched_worker.h"
 #include "lockstep/cli/train/worker_program.h"
+#include "lockstep/comm/rendezvous/key.h"
 #include "lockstep/comm/session.h"
 #include "lockstep/device/cgroup_limits.h"
 #include "lockstep/device/cpu_environment.h"
@@ -33,20 +34,22 @@ namespace {
 constexpr base::Nanoseconds kOthersWait = std::chrono::seconds(5);
 constexpr base::Nanoseconds kOthersWaitAfterFailure = std::chrono::seconds(1);
 
-// Says which source won, and which others say something else.
-// The worker reads the environment alone, so what flags said goes there.
-launch::Variables variables_of_flags(const comm::IdentityFlags& flags) {
-  launch::Variables variables;
-  if (flags.rank) variables["RANK"] = std::to_string(*flags.rank);
-  if (flags.world) variables["WORLD_SIZE"] = std::to_string(*flags.world);
-  if (flags.master_addr) variables["MASTER_ADDR"] = *flags.master_addr;
-  if (flags.master_port) variables["MASTER_PORT"] = std::to_string(*flags.master_port);
-  return variables;
+// The worker reads the environment alone, so what flags said, and what the ranks found out when they met,
+// goes there.
+void tell(launch::Variables& variables, const comm::Identity& identity) {
+  variables["RANK"] = std::to_string(identity.group.rank);
+  variables["WORLD_SIZE"] = std::to_string(identity.group.world);
+  if (identity.group.world == 1) return;
+  variables["LOCAL_RANK"] = std::to_string(identity.group.local_rank);
+  variables["LOCAL_WORLD_SIZE"] = std::to_string(identity.group.local_world);
+  variables["MASTER_ADDR"] = identity.master_addr;
+  variables["MASTER_PORT"] = std::to_string(identity.master_port);
+  variables[comm::kKeyVariable] = identity.key;
+  variables.erase("TORCHELASTIC_USE_AGENT_STORE");  // the port is ours already
 }
 
-// How many ranks of this run are on this host, as far as that is known before they meet.
 int ranks_here(const comm::Identity& identity) {
-  return identity.local_known ? std::max(1, identity.group.local_world) : 1;
+  return std::max(1, identity.group.local_world);
 }
 
 // The replicas of dp are workers too.
@@ -73,7 +76,7 @@ launch::Variables environment_of(const TrainOptions& options, const TrainPlan& p
                                  const comm::Identity& identity) {
   const launch::Variables inherited = launch::current_variables();
   launch::Variables variables = launch::merged(inherited, library_variables(plan, identity, inherited));
-  variables = launch::merged(std::move(variables), variables_of_flags(options.identity));
+  tell(variables, identity);
   variables[kMachineVariable] = machine_variable(ranks_here(identity));
   variables[comm::kJoinTimeoutVariable] = fmt::format("{}", base::to_seconds(options.join_timeout));
   return variables;
@@ -137,6 +140,40 @@ int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Ide
                            run_machine(ranks_here(identity)), console);
 }
 
+// What is known of a run's ranks, and what is to be done.
+struct Meeting {
+  comm::Identity identity;
+  TrainPlan plan;
+};
+
+// Who shares a host decides the backend, the threads and the cores, so the ranks find that out before any of
+// this is settled; a rank that then cannot go on ends all of them.
+Meeting meet(const TrainOptions& options, const record::RunSpec& asked, const Meeting& believed) {
+  const comm::Registry no_backends{std::filesystem::path()};
+  comm::SessionOptions session_options;
+  session_options.join_timeout = options.join_timeout;
+  session_options.linger = options.join_timeout;
+  session_options.meeting_directory = lab::find_store(options.store);
+  comm::Session session(believed.identity, no_backends, session_options);
+  Meeting met = believed;
+  session.run_part([&](comm::Session& joined) {
+    met.identity = joined.identity();
+    met.plan = plan_training(asked, met.identity);
+  });
+  return met;
+}
+
+// A run whose ranks did not all come is kept too, and says why.
+int conclude_unmet(const TrainOptions& options, const Meeting& believed, const comm::Verdict& verdict,
+                   const Console& console) {
+  const bool late = verdict.kind == base::CommError::Kind::timed_out;
+  const launch::LaunchFailure failure{verdict.rank, late ? "timed_out" : "exited", verdict.message};
+  const lab::RunDirectory run = lab::RunDirectory::create(lab::find_store(options.store), believed.plan.spec);
+  return conclude_training(options, run,
+                           {{static_cast<int>(verdict.exit_code), failure}, base::Nanoseconds(0)},
+                           run_machine(), console);
+}
+
 }  // namespace
 
 void require_rank_can_join(const TrainPlan& plan, const comm::Identity& identity) {
@@ -149,14 +186,22 @@ void require_rank_can_join(const TrainPlan& plan, const comm::Identity& identity
       identity.source, world, world));
 }
 
-int train_as_rank(const TrainOptions& options, const TrainPlan& plan, const comm::Identity& identity,
-                  const Console& console) {
+int train_as_rank(const TrainOptions& options, const record::RunSpec& asked, const TrainPlan& plan,
+                  const comm::Identity& identity, const Console& console) {
   log_identity(identity);
-  std::vector<std::string> command = worker_command(plan.spec.engine);
   require_inputs(plan.spec);
-  if (identity.group.rank == 0) return lead_run(options, plan, identity, std::move(command), console);
-  command.insert(command.end(), {"train", "--spec", spec_in_memory(plan.spec)});
-  become_worker(std::move(command), environment_of(options, plan, identity));
+  Meeting met{identity, plan};
+  std::vector<std::string> command = worker_command(plan.spec.engine);
+  try {
+    if (identity.group.world > 1) met = meet(options, asked, met);
+  } catch (const comm::RunEnded& ended) {
+    comm::announce_verdict(identity, ended.verdict);
+    return identity.group.rank == 0 ? conclude_unmet(options, met, ended.verdict, console)
+                                    : static_cast<int>(ended.verdict.exit_code);
+  }
+  if (identity.group.rank == 0) return lead_run(options, met.plan, met.identity, std::move(command), console);
+  command.insert(command.end(), {"train", "--spec", spec_in_memory(met.plan.spec)});
+  become_worker(std::move(command), environment_of(options, met.plan, met.identity));
 }
 
 }  // namespace lockstep::cli

@@ -13,9 +13,11 @@ namespace lockstep::cli {
 // one.
 void require_rank_can_join(const TrainPlan& plan, const comm::Identity& identity);
 
-// Rank 0 makes the run's directory, starts its worker, follows it, and concludes; any other rank turns into
-// its worker, which learns of the directory from rank 0. Returns rank 0's exit code.
-int train_as_rank(const TrainOptions& options, const TrainPlan& plan, const comm::Identity& identity,
-                  const Console& console);
+// The ranks meet first: `plan` and `identity` are what variables made believe, and where the ranks are on
+// other hosts than that, what was asked is planned anew. Then rank 0 makes the run's directory, starts its
+// worker, follows it, and concludes; any other rank turns into its worker, which learns of the directory from
+// rank 0. Returns rank 0's exit code.
+int train_as_rank(const TrainOptions& options, const record::RunSpec& asked, const TrainPlan& plan,
+                  const comm::Identity& identity, const Console& console);
 
 }  // namespace lockstep::cli

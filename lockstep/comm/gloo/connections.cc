@@ -11,9 +11,9 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/sha256.h"
+#include "lockstep/comm/rendezvous/key.h"
 #include "lockstep/comm/rendezvous/protocol.h"
 #include "lockstep/comm/rendezvous/socket.h"
-#include "lockstep/comm/rendezvous/token.h"
 #include "lockstep/comm/rendezvous/verdict.h"
 
 namespace lockstep::comm {
@@ -23,7 +23,6 @@ using base::CommError;
 using base::Nanoseconds;
 
 constexpr std::string_view kGlooMagic = "LKG\x01";
-constexpr std::size_t kProofBytes = 32;
 constexpr std::size_t kCallBytes = kGlooMagic.size() + sizeof(std::uint32_t) + kProofBytes;
 // Strangers cost next to nothing: so many may wait, so long, before they have proved anything. A rank that is
 // turned away with them calls again.
@@ -67,7 +66,8 @@ class Opening {
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
   void introduce() {
-    members_[index(group_.rank)] = {{options_.address, port_of(listener_.get())}, make_token()};
+    members_[index(group_.rank)] = {{options_.address, port_of(listener_.get())},
+                                    base::hexadecimal(make_nonce())};
     const Member& own = members_[index(group_.rank)];
     store_.set(std::to_string(group_.rank),
                fmt::format("{} {} {}", own.endpoint.address, own.endpoint.port, own.nonce));
@@ -81,8 +81,9 @@ class Opening {
 
   // That `from` is a rank of this run and means this connection with `to`.
   std::string proof(std::string_view direction, int from, int to) const {
-    return base::hmac_sha256(options_.key, fmt::format("{} {} {} {} {} {}", direction, options_.channel, from,
-                                                       to, members_[index(from)].nonce, members_[index(to)].nonce));
+    return prove(options_.key, fmt::format("gloo {}", direction),
+                 {options_.channel, std::to_string(from), std::to_string(to), members_[index(from)].nonce,
+                  members_[index(to)].nonce});
   }
 
   base::UniqueFd call(int peer) const {
@@ -112,7 +113,8 @@ class Opening {
       if (read_some(fd->get(), answer, kProofBytes - answer.size()) == ReadResult::closed) return {};
     }
     why = "whoever answers there does not hold the run's key";
-    return equal_in_constant_time(answer, proof("answer", peer, group_.rank)) ? std::move(*fd) : base::UniqueFd();
+    return equal_in_constant_time(answer, proof("answer", peer, group_.rank)) ? std::move(*fd)
+                                                                              : base::UniqueFd();
   }
 
   std::vector<int> missing() const {
@@ -184,7 +186,8 @@ class Opening {
 
 }  // namespace
 
-std::vector<base::UniqueFd> connect_ranks(Store& store, const Group& group, const ConnectionOptions& options) {
+std::vector<base::UniqueFd> connect_ranks(Store& store, const Group& group,
+                                          const ConnectionOptions& options) {
   return Opening(store, group, options).run();
 }
 

@@ -11,8 +11,8 @@
 #include "lockstep/comm/backend.h"
 #include "lockstep/comm/gloo/gloo_channel.h"
 #include "lockstep/comm/gloo/gloo_context.h"
-#include "lockstep/comm/gloo/network.h"
 #include "lockstep/comm/host_communicator.h"
+#include "lockstep/comm/rendezvous/own_host.h"
 
 namespace lockstep::comm {
 namespace {
@@ -37,6 +37,20 @@ void ignore_broken_pipes() {
   if (::sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) ::signal(SIGPIPE, SIG_IGN);
 }
 
+// Where this rank's connections come from: loopback when all ranks are on this host, else the address of the
+// interface that is named, or that leads to where the run met.
+std::string own_address(const Group& group, const OpenOptions& options) {
+  if (!options.interface.empty()) return routable_address(options.interface);
+  if (group.local_world == group.world) return "127.0.0.1";
+  std::string address = options.towards.empty() ? "" : own_address_towards(options.towards);
+  if (address.empty()) address = routable_address("");
+  if (!address.empty()) return address;
+  throw base::ConfigError(fmt::format(
+      "rank {}: gloo finds no interface that leads to other hosts. There are: {}. Next step: name "
+      "one with --interface.",
+      group.rank, interface_names()));
+}
+
 class GlooBackend : public Backend {
  public:
   std::string_view name() const override { return "gloo"; }
@@ -53,7 +67,7 @@ class GlooBackend : public Backend {
                                      const OpenOptions& options) const override {
     validate(options);
     ignore_broken_pipes();
-    const std::string address = own_address(group, options.interface);
+    const std::string address = own_address(group, options);
     GlooSetup setup{store, make_device(address), address, options.key, options.algorithm};
     auto channel = std::make_unique<GlooChannel>(std::move(setup), group, "gloo/" + options.channel,
                                                  base::Deadline(options.timeout));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "lockstep/comm/rendezvous/own_host.h"
+
 namespace lockstep::comm {
 namespace {
 
@@ -24,9 +26,7 @@ Assembly::Assembly(const RunServerOptions& options, Postman& postman,
 
 void Assembly::handle(int connection, const Frame& frame, base::TimePoint now) {
   const auto member = rank_of_.find(connection);
-  if (member != rank_of_.end()) return handle_member(connection, member->second, frame, now);
-  if (frame.type != MessageType::hello) throw ProtocolError("a rank must say hello first");
-  greet(connection, decode_hello(frame.body));
+  if (member != rank_of_.end()) handle_member(connection, member->second, frame, now);
 }
 
 void Assembly::greet(int connection, const Hello& hello) {
@@ -43,16 +43,14 @@ void Assembly::greet(int connection, const Hello& hello) {
   ++arrived_;
   postman_.send(connection, {MessageType::accepted, 0, {}});
   if (!complete()) return;
-  for (const auto& [other, rank] : rank_of_) postman_.send(other, {MessageType::welcome, 0, {}});
+  std::vector<std::string> hosts;
+  for (const auto& arrived : hellos_) hosts.push_back(arrived->host);
+  for (const auto& [other, rank] : rank_of_)
+    postman_.send(other, {MessageType::welcome, 0, encode_welcome(hosts)});
 }
 
 // Why this rank cannot join; empty when it can.
 std::string Assembly::objection_to(const Hello& hello) const {
-  if (hello.version != kProtocolVersion)
-    return fmt::format(
-        "the run's server speaks version {} of the protocol, this rank version {}. Next step: "
-        "start all ranks from the same installation",
-        kProtocolVersion, hello.version);
   if (hello.world != options_.world)
     return fmt::format(
         "rank {} was started for a world of {}, but this run has a world of {}. Next step: give "
@@ -65,7 +63,7 @@ std::string Assembly::objection_to(const Hello& hello) const {
   return fmt::format(
       "rank {} has joined this run already, from host {}. Likely cause: two processes were "
       "started with the same RANK",
-      hello.rank, earlier->host);
+      hello.rank, host_name_of(earlier->host));
 }
 
 void Assembly::handle_member(int connection, int rank, const Frame& frame, base::TimePoint now) {
@@ -154,7 +152,9 @@ void Assembly::tick(base::TimePoint now) {
     std::vector<int> missing;
     for (int rank = 0; rank < options_.world; ++rank)
       if (!hellos_[static_cast<std::size_t>(rank)]) missing.push_back(rank);
-    conclude(missing_ranks(missing, options_.world, options_.join_timeout));
+    Verdict verdict = missing_ranks(missing, options_.world, options_.join_timeout);
+    if (!turned_away_.empty()) verdict.message += ". While it waited, " + turned_away_;
+    conclude(std::move(verdict));
   }
 }
 

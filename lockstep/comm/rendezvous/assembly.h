@@ -37,7 +37,9 @@ class Assembly {
   Assembly(const RunServerOptions& options, Postman& postman, std::function<void(const Verdict&)> on_verdict,
            base::TimePoint now);
 
-  // A frame from a connection that has shown the token. Throws ProtocolError for one that makes no sense.
+  // A rank has called and proved that it holds the key.
+  void greet(int connection, const Hello& hello);
+  // A frame from it. Throws ProtocolError for one that makes no sense.
   void handle(int connection, const Frame& frame, base::TimePoint now);
   void closed(int connection, base::TimePoint now);
   void exited(int rank, const std::string& how, base::TimePoint now);
@@ -47,11 +49,12 @@ class Assembly {
   void tick(base::TimePoint now);
   std::optional<base::TimePoint> next_deadline() const;
 
-  bool is_member(int connection) const { return rank_of_.contains(connection); }
+  // Who was not let in, for the verdict on ranks that do not arrive.
+  void turned_away(const std::string& whom) { turned_away_ = whom; }
+
   Standing standing() const;
 
  private:
-  void greet(int connection, const Hello& hello);
   std::string objection_to(const Hello& hello) const;
   void handle_member(int connection, int rank, const Frame& frame, base::TimePoint now);
   void handle_set(int connection, const Frame& frame);
@@ -77,6 +80,7 @@ class Assembly {
   Inquiry inquiry_;
   bool everyone_asked_ = false;
   std::optional<Verdict> verdict_;
+  std::string turned_away_;
 };
 
 }  // namespace lockstep::comm

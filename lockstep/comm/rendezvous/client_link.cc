@@ -23,7 +23,7 @@ constexpr base::Nanoseconds kGoodbyePatience = std::chrono::seconds(5);
 ClientLink::ClientLink(Joined joined, const RunClientOptions& options, const OperationBoards& boards)
     : options_(options),
       boards_(boards),
-      server_(joined.server),
+      met_at_(std::move(joined.met_at)),
       fd_(std::move(joined.fd)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       reader_(std::move(joined.reader)) {
@@ -51,7 +51,7 @@ void ClientLink::wait_for_welcome(base::Deadline deadline) {
                           fmt::format("rank {} waited in vain for the other ranks at {}: the "
                                       "run's server does not answer (stopped, or its host is "
                                       "down)",
-                                      options_.rank, to_text(server_)));
+                                      options_.rank, to_text(*met_at_.server)));
 }
 
 std::string ClientLink::request(MessageType type, std::string body, base::Deadline deadline,
@@ -73,7 +73,7 @@ std::string ClientLink::request(MessageType type, std::string body, base::Deadli
       Kind::timed_out,
       fmt::format("rank {}: the run's server at {} does not answer while {} (stopped, or its "
                   "host is down)",
-                  options_.rank, to_text(server_), what));
+                  options_.rank, to_text(*met_at_.server), what));
 }
 
 void ClientLink::on_abort(std::function<void(const std::string&)> action) {
@@ -111,6 +111,11 @@ void ClientLink::goodbye() {
   } catch (const base::CommError&) {
     // The server is gone or the run has failed: verdict() says so, and there is nobody left to take leave of.
   }
+}
+
+void ClientLink::wait_until_closed(base::Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, deadline.at(), [this] { return server_gone_; });
 }
 
 std::optional<Verdict> ClientLink::verdict() const {
@@ -155,7 +160,9 @@ void ClientLink::handle(const Frame& frame) {
   } else if (frame.type == MessageType::verdict) {
     run_has_ended(decode_verdict(frame.body), options_.verdict_grace);
   } else if (frame.type == MessageType::welcome) {
+    std::vector<std::string> hosts = decode_welcome(frame.body);
     const std::lock_guard lock(mutex_);
+    hosts_ = std::move(hosts);
     welcomed_ = true;
     changed_.notify_all();
   } else if (frame.type == MessageType::reply) {
@@ -191,7 +198,7 @@ void ClientLink::server_is_gone() {
       {-1, Kind::failed, base::ExitCode::run_failed,
        fmt::format("rank {} lost the run's server at {}: the launcher or rank 0 has ended without a "
                    "verdict (killed, or its host went down)",
-                   options_.rank, to_text(server_))},
+                   options_.rank, to_text(*met_at_.server))},
       options_.orphan_grace);
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "lockstep/comm/rendezvous/joining.h"
 #include "lockstep/comm/rendezvous/messages.h"
@@ -22,6 +23,9 @@ class ClientLink {
   ~ClientLink();
 
   int rank() const { return options_.rank; }
+  // Once welcomed.
+  const std::vector<std::string>& hosts() const { return hosts_; }
+  const MeetingPoint& met_at() const { return met_at_; }
   base::Deadline soon() const { return base::Deadline(options_.request_timeout); }
   OperationStatus position() const { return boards_.status(); }
 
@@ -31,6 +35,7 @@ class ClientLink {
   void on_abort(std::function<void(const std::string&)> action);
   Verdict report(const FailureReport& report);
   void goodbye();
+  void wait_until_closed(base::Deadline deadline);
   std::optional<Verdict> verdict() const;
 
  private:
@@ -55,7 +60,7 @@ class ClientLink {
 
   const RunClientOptions options_;
   const OperationBoards& boards_;
-  const Endpoint server_;
+  const MeetingPoint met_at_;
   base::UniqueFd fd_;
   base::UniqueFd wake_;  // an eventfd: ends the control thread
 
@@ -72,6 +77,7 @@ class ClientLink {
   bool leaving_ = false;  // the main thread has said that it fails or is done
   bool welcomed_ = false;
   bool server_gone_ = false;
+  std::vector<std::string> hosts_;
   std::optional<Verdict> verdict_;
   std::uint32_t next_request_ = 1;
   std::map<std::uint32_t, std::optional<std::string>> replies_;  // by request; nothing: not come yet

@@ -5,9 +5,9 @@
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
 #include "lockstep/comm/rendezvous/identity_source.h"
-#include "lockstep/comm/rendezvous/joining.h"
+#include "lockstep/comm/rendezvous/key.h"
 #include "lockstep/comm/rendezvous/meeting_place.h"
-#include "lockstep/comm/rendezvous/token.h"
+#include "lockstep/comm/rendezvous/own_host.h"
 
 namespace lockstep::comm {
 namespace {
@@ -65,17 +65,13 @@ void fill_local_from_place(Identity& identity) {
   identity.local_known = true;
 }
 
-std::string find_token(const Identity& identity) {
-  if (const auto token = base::environment("LOCKSTEP_TOKEN")) {
-    (void)token_bytes(*token);
-    return *token;
+std::string find_key(const Identity& identity) {
+  if (const auto key = base::environment(kKeyVariable)) {
+    check_key(*key);
+    return *key;
   }
   // Alone, this rank needs nobody else to know it.
-  if (identity.group.world == 1) return make_token();
-  const std::string place = identity.master_addr.empty()
-                                ? "job " + identity.job
-                                : fmt::format("{}:{}", identity.master_addr, identity.master_port);
-  return derive_token(user_secret(state_directory()), place);
+  return identity.group.world == 1 ? make_key() : "";
 }
 
 }  // namespace
@@ -90,15 +86,15 @@ std::optional<Identity> find_identity(const IdentityFlags& flags) {
   identity.source = chosen.source;
   identity.disagreements = disagreements_with(chosen, readings);
   fill_local(identity, chosen, readings);
+  identity.key = find_key(identity);
   find_meeting_place(flags, identity);
   fill_local_from_place(identity);
-  identity.token = find_token(identity);
   return identity;
 }
 
 std::string describe(const Identity& identity) {
   const std::string place = identity.master_addr.empty()
-                                ? "where it says in a file"
+                                ? "where it says in the meeting file"
                                 : fmt::format("at {}:{}", identity.master_addr, identity.master_port);
   return fmt::format("rank {} of {}, as {} says; {} serves {}", identity.group.rank, identity.group.world,
                      identity.source, identity.launcher_serves ? "the launcher" : "rank 0", place);

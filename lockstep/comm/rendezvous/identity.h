@@ -19,12 +19,13 @@ struct IdentityFlags {
 
 struct Identity {
   Group group;
-  bool local_known = false;  // local_rank and local_world are known; else the ranks find out when they meet
+  // What the launcher says of the ranks of this host is a guess, good until the ranks meet and find out.
+  bool local_known = false;
   std::string source;  // "flags", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"
-  std::string master_addr;       // empty: rank 0 says where it serves in a file named after `job`
-  int master_port = 0;           // 0: likewise, or any free one when the world is 1
-  std::string job;               // what the ranks of one mpirun have in common; empty when nothing does
-  std::string token;             // hexadecimal; shared by the run's ranks and nobody else
+  std::string master_addr;  // empty: rank 0 says where it serves in the meeting file
+  int master_port = 0;      // 0: likewise, or any free one when the world is 1
+  std::string job;          // what this run's ranks have in common and no other's: the meeting file's name
+  std::string key;          // empty: in the meeting file
   bool launcher_serves = false;  // a launcher of ours serves and tells of failures; else rank 0 does
   std::vector<std::string> disagreements;  // lower sources that say otherwise, for the log
 };

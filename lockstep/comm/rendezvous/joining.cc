@@ -1,13 +1,12 @@
 #include "lockstep/comm/rendezvous/joining.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <thread>
 
-#include "lockstep/comm/rendezvous/messages.h"
+#include "lockstep/comm/rendezvous/handshake.h"
+#include "lockstep/comm/rendezvous/own_host.h"
 
 namespace lockstep::comm {
 namespace {
@@ -17,39 +16,22 @@ using Kind = base::CommError::Kind;
 constexpr base::Nanoseconds kFirstPause = std::chrono::milliseconds(5);
 constexpr base::Nanoseconds kLongestPause = std::chrono::milliseconds(250);
 constexpr base::Nanoseconds kAnswerPatience = std::chrono::seconds(5);
-// A server full of strangers may drop a rank before it could show its token; one that drops it so often does
-// not know the token.
-constexpr int kMostClosings = 5;
-constexpr const char* kAbsentCause = "rank 0 or the launcher is not running";
-constexpr const char* kSilentCause = "another program has this port, rank 0 is stopped";
+// A key may change while an earlier run ends; who fails so often fails for good.
+constexpr int kMostFailures = 5;
+constexpr base::Nanoseconds kShortestDoubt = std::chrono::seconds(3);
 
-std::string greeting(const RunClientOptions& options) {
-  const Hello hello{kProtocolVersion, options.rank, options.world, this_host()};
-  return preamble(token_bytes(options.token)) + encode(Frame{MessageType::hello, 0, encode(hello)});
-}
+// Why an attempt came to nothing. Up to `closed` the server may still come, or have been full of strangers.
+enum class Trouble { absent, silent, closed, stranger, other_version, wrong_key, impostor };
 
-// Thrown inside this file: whoever listens there has said nothing in all the time it was given.
-struct KeepsSilent {};
+constexpr const char* kStartAll =
+    "Next step: start all ranks, with the same address and port, within the time that --join-timeout gives "
+    "them";
 
-// The server's first frame; nothing when it closed the connection.
-std::optional<Frame> first_frame(int fd, FrameReader& reader, base::Deadline deadline) {
-  while (wait_readable(fd, deadline)) {
-    std::string bytes;
-    if (read_some(fd, bytes, kMaxFrameBytes) == ReadResult::closed) return std::nullopt;
-    reader.feed(bytes);
-    if (auto frame = reader.next()) return frame;
-  }
-  throw KeepsSilent{};
-}
-
-bool is_acceptance(const RunClientOptions& options, const Frame& answer) {
-  if (answer.type == MessageType::accepted) return true;
-  if (answer.type == MessageType::verdict) throw RunEnded(decode_verdict(answer.body));
-  if (answer.type == MessageType::refused)
-    throw base::ConfigError(
-        fmt::format("rank {} cannot join the run: {}", options.rank, ByteReader(answer.body).text()));
-  return false;
-}
+// Thrown inside this file.
+struct Failed {
+  Trouble trouble;
+  std::string why;
+};
 
 class Attempts {
  public:
@@ -57,21 +39,25 @@ class Attempts {
       : options_(options), deadline_(deadline) {}
 
   std::optional<Joined> attempt() {
-    const auto server =
-        options_.find_server ? options_.find_server() : Endpoint{options_.address, options_.port};
-    if (!server) return fail("rank 0 has not said yet where it serves");
-    last_server_ = *server;
-    std::string why;
-    auto fd = connect_once(*server, within(kAnswerPatience), why);
-    if (!fd) return fail(std::move(why));
-    tune_for_a_run(fd->get());
-    Joined joined{std::move(*fd), {}, *server};
     try {
-      if (!accepted(joined)) return fail("it closed the connection");
-    } catch (const KeepsSilent&) {
-      return fail("whoever listens there takes the connection and does not answer", kSilentCause);
+      last_ = options_.find_server
+                  ? options_.find_server()
+                  : MeetingPoint{options_.key, Endpoint{options_.address, options_.port}, true};
+      if (!last_.server) throw Failed{Trouble::absent, "rank 0 has not said yet where it serves"};
+      std::string why;
+      auto fd = connect_once(*last_.server, within(kAnswerPatience), why);
+      if (!fd) throw Failed{Trouble::absent, std::move(why)};
+      tune_for_a_run(fd->get());
+      Joined joined{std::move(*fd), {}, last_};
+      shake_hands(joined);
+      return joined;
+    } catch (const Failed& failed) {
+      failures_ = failed.trouble == trouble_ ? failures_ + 1 : 1;
+      if (failures_ == 1) since_ = base::now();
+      trouble_ = failed.trouble;
+      why_ = failed.why;
+      return std::nullopt;
     }
-    return joined;
   }
 
   void pause() {
@@ -79,58 +65,158 @@ class Attempts {
     pause_ = std::min(2 * pause_, kLongestPause);
   }
 
+  // Another's key in a file that rank 0 has not seen is one that rank 0 will never see. Where rank 0 has
+  // been, an earlier run may have been the one, and this run's rank 0 is still to come.
   bool hopeless() const {
-    return deadline_.passed() || (closings_ >= kMostClosings && !options_.find_server);
+    if (deadline_.passed()) return true;
+    const bool may_come = trouble_ <= Trouble::closed;
+    if (may_come || failures_ < kMostFailures) return false;
+    if (!options_.find_server) return true;
+    return !last_.said_by_rank_0 && base::now() - since_ >= kShortestDoubt;
   }
 
   [[noreturn]] void give_up() const {
-    if (closings_ >= kMostClosings)
-      throw base::CommError(
-          Kind::failed,
-          fmt::format("rank {}: {} does not take this rank's token. Likely cause: another run or program has "
-                      "this port, or LOCKSTEP_TOKEN or the user differs between ranks",
-                      options_.rank, where()));
+    switch (trouble_) {
+      case Trouble::absent:
+      case Trouble::silent:
+      case Trouble::closed:
+        throw base::CommError(
+            Kind::timed_out,
+            fmt::format("rank {} could not reach the run's server at {}: {}. Likely cause: {}. {}",
+                        options_.rank, where(), why_, likely_cause(), kStartAll));
+      case Trouble::stranger:
+        throw base::CommError(
+            Kind::failed,
+            fmt::format("rank {}: what listens at {} is no Lockstep server: {}. Likely cause: another "
+                        "program has this port, or an older Lockstep serves there. Next step: choose "
+                        "another port (MASTER_PORT), or start all ranks from the same installation",
+                        options_.rank, where(), why_));
+      case Trouble::other_version:
+        throw base::ConfigError(
+            fmt::format("rank {} cannot join the run at {}: {}. Next step: start all ranks from the same "
+                        "installation",
+                        options_.rank, where(), why_));
+      case Trouble::wrong_key:
+      case Trouble::impostor:
+        break;
+    }
     throw base::CommError(
-        Kind::timed_out,
-        fmt::format(
-            "rank {} could not reach the run's server at {}: {}. Likely cause: {}, or MASTER_ADDR and "
-            "MASTER_PORT differ between ranks. Next step: start all ranks, with the same address and port, "
-            "within the time that --join-timeout gives them",
-            options_.rank, where(), why_, likely_cause_));
+        Kind::failed, fmt::format("rank {}: the Lockstep server at {} {}. {}", options_.rank, where(),
+                                  trouble_ == Trouble::wrong_key ? "holds another key than this rank"
+                                                                 : "cannot show that it holds this run's key",
+                                  key_advice()));
   }
 
  private:
-  bool accepted(Joined& joined) {
-    if (!write_all(joined.fd.get(), greeting(options_), within(kAnswerPatience))) return count_closing();
+  // Says nothing but the answer before the server has proved itself.
+  void shake_hands(Joined& joined) {
+    const Hello hello{options_.rank, options_.world, options_.host};
+    RankHandshake handshake(joined.met_at.key, joined.met_at.server->port, hello);
+    const int fd = joined.fd.get();
+    const std::string answer = handshake.answer(read_greeting(fd));
+    if (!write_all(fd, answer, within(kAnswerPatience))) throw Failed{Trouble::closed, kClosed};
+    const std::string admission = read_exactly(fd, kAdmissionBytes);
+    if (admission.size() < kAdmissionBytes) throw Failed{Trouble::closed, kClosed};
+    if (admission.front() == static_cast<char>(Admission::wrong_key)) throw Failed{Trouble::wrong_key, ""};
+    if (!handshake.is_proof(admission)) throw Failed{Trouble::impostor, ""};
+    require_acceptance(joined);
+  }
+
+  std::string read_greeting(int fd) const {
+    const std::string greeting = read_exactly(fd, kGreetingBytes);
+    switch (speaker_of(greeting)) {
+      case Speaker::stranger:
+        throw Failed{Trouble::stranger, "it does not greet as one"};
+      case Speaker::other_version:
+        throw Failed{Trouble::other_version,
+                     fmt::format("its server speaks version {} of the protocol, this rank version {}",
+                                 static_cast<int>(static_cast<unsigned char>(greeting[kMagicBytes - 1])),
+                                 static_cast<int>(kProtocolVersion))};
+      case Speaker::ours:
+        break;
+    }
+    if (greeting.size() < kGreetingBytes)
+      throw Failed{Trouble::stranger, "it closed the connection silently"};
+    return greeting;
+  }
+
+  // Shorter when the other side closed the connection, or is not of ours.
+  std::string read_exactly(int fd, std::size_t count) const {
+    const base::Deadline patience = within(kAnswerPatience);
+    std::string bytes;
+    while (bytes.size() < count && wait_readable(fd, patience)) {
+      if (read_some(fd, bytes, count - bytes.size()) == ReadResult::closed) return bytes;
+      if (count == kGreetingBytes && speaker_of(bytes) != Speaker::ours) return bytes;
+    }
+    if (bytes.size() < count)
+      throw Failed{Trouble::silent, "whoever listens there takes the connection and does not answer"};
+    return bytes;
+  }
+
+  void require_acceptance(Joined& joined) const {
+    const base::Deadline patience = within(kAnswerPatience);
     try {
-      const auto answer = first_frame(joined.fd.get(), joined.reader, within(kAnswerPatience));
-      return (answer && is_acceptance(options_, *answer)) || count_closing();
+      std::optional<Frame> word;
+      while (!(word = joined.reader.next())) {
+        std::string bytes;
+        if (!wait_readable(joined.fd.get(), patience))
+          throw Failed{Trouble::silent, "the server does not say whether this rank may join"};
+        if (read_some(joined.fd.get(), bytes, kMaxFrameBytes) == ReadResult::closed)
+          throw Failed{Trouble::closed, kClosed};
+        joined.reader.feed(bytes);
+      }
+      if (word->type == MessageType::verdict) throw RunEnded(decode_verdict(word->body));
+      if (word->type == MessageType::refused)
+        throw base::ConfigError(
+            fmt::format("rank {} cannot join the run: {}", options_.rank, ByteReader(word->body).text()));
+      if (word->type != MessageType::accepted) throw ProtocolError("no word of acceptance");
     } catch (const ProtocolError&) {
-      return count_closing();
+      throw Failed{Trouble::closed, "it said what no server of this version says"};
     }
   }
 
-  bool count_closing() {
-    ++closings_;
-    return false;
+  std::string likely_cause() const {
+    if (trouble_ == Trouble::silent) return "another program has this port, rank 0 is stopped";
+    std::string cause =
+        "rank 0 or the launcher is not running, or MASTER_ADDR and MASTER_PORT differ between ranks";
+    if (options_.find_server)
+      cause += fmt::format(
+          ", or {} is not the same file on rank 0's host: the store (--store, LOCKSTEP_STORE) is not shared "
+          "between the hosts, and {} is not set",
+          options_.find_server_in, kKeyVariable);
+    if (last_.server && is_loopback(last_.server->address))
+      cause += ", or rank 0 is on another host: a loopback address reaches this host alone";
+    return cause;
   }
-  std::optional<Joined> fail(std::string why, const char* likely_cause = kAbsentCause) {
-    why_ = std::move(why);
-    likely_cause_ = likely_cause;
-    return std::nullopt;
+
+  std::string key_advice() const {
+    if (options_.find_server)
+      return fmt::format(
+          "Likely cause: the store is not shared between the hosts, so that {} is not the file that rank 0 "
+          "has. Next step: name a store that all hosts share (--store, LOCKSTEP_STORE), or export {} on "
+          "every rank, the same (`openssl rand -hex 32` makes one)",
+          options_.find_server_in, kKeyVariable);
+    return fmt::format(
+        "Likely cause: another run or program has this port, or {} differs between ranks. Next step: export "
+        "the same {} on every rank, and choose a port that no other run uses",
+        kKeyVariable, kKeyVariable);
   }
+
   base::Deadline within(base::Nanoseconds most) const {
     return base::Deadline(std::min(most, deadline_.left()));
   }
-  std::string where() const { return last_server_ ? to_text(*last_server_) : "an address not known yet"; }
+  std::string where() const { return last_.server ? to_text(*last_.server) : "an address not known yet"; }
+
+  static constexpr const char* kClosed = "it closed the connection";
 
   const RunClientOptions& options_;
   base::Deadline deadline_;
   base::Nanoseconds pause_ = kFirstPause;
-  std::optional<Endpoint> last_server_;
+  MeetingPoint last_;
+  Trouble trouble_ = Trouble::absent;
   std::string why_ = "no attempt was made";
-  const char* likely_cause_ = kAbsentCause;
-  int closings_ = 0;
+  int failures_ = 0;
+  base::TimePoint since_;
 };
 
 }  // namespace
@@ -142,12 +228,6 @@ Joined join_server(const RunClientOptions& options, base::Deadline deadline) {
     if (attempts.hopeless()) attempts.give_up();
     attempts.pause();
   }
-}
-
-std::string this_host() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-  return name.data();
 }
 
 }  // namespace lockstep::comm

@@ -10,12 +10,10 @@ namespace lockstep::comm {
 struct Joined {
   base::UniqueFd fd;
   FrameReader reader;  // may hold frames that came with the answer
-  Endpoint server;
+  MeetingPoint met_at;
 };
 
 // Tries again, with growing pauses, while no server answers. Throws as RunClient's constructor does.
 Joined join_server(const RunClientOptions& options, base::Deadline deadline);
-
-std::string this_host();
 
 }  // namespace lockstep::comm

@@ -1,71 +1,151 @@
-// The file through which rank 0 of an mpirun tells the others of its host where it serves.
+#include "lockstep/comm/rendezvous/meeting_file.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <fstream>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <sstream>
 
-#include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/sha256.h"
 #include "lockstep/base/unique_fd.h"
-#include "lockstep/comm/rendezvous/meeting_place.h"
-#include "lockstep/comm/rendezvous/token.h"
+#include "lockstep/comm/rendezvous/key.h"
 
 namespace lockstep::comm {
 namespace {
 
-// In a directory that others can write to, a name can be taken by somebody else before us.
-void make_private_directory(const std::filesystem::path& path) {
-  ::mkdir(path.c_str(), 0700);
+namespace fs = std::filesystem;
+
+constexpr const char* kPrefix = "meeting-";
+constexpr std::chrono::hours kLongestMeeting{
+    24};  // whatever is older was left behind by a run that was killed
+
+[[noreturn]] void throw_unusable(const fs::path& path, std::string_view why) {
+  throw base::StoreError(fmt::format(
+      "{}: {}. Ranks that no launcher of ours started find their run's key in this file. Next step: name "
+      "with --store (or LOCKSTEP_STORE) a directory that all ranks share and you can write to, or export {} "
+      "on every rank, the same (`openssl rand -hex 32` makes one)",
+      path.string(), why, kKeyVariable));
+}
+
+std::string file_name(std::string job) {
+  for (char& letter : job)
+    if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '.') letter = '-';
+  constexpr std::size_t kMostLetters = 100;
+  return kPrefix + job.substr(0, kMostLetters);
+}
+
+void write_whole(const fs::path& path, int flags, const std::string& text) {
+  const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
+  if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    throw_unusable(path, base::errno_text());
+}
+
+void check_owner(const fs::path& path, int fd) {
   struct stat facts {};
-  if (::lstat(path.c_str(), &facts) != 0)
-    throw base::StoreError(fmt::format("{} cannot be made: {}", path.string(), base::errno_text()));
-  if (!S_ISDIR(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & 0077) != 0)
-    throw base::StoreError(
-        fmt::format("{} is not a directory that only you can enter. Next step: remove it, or "
-                    "set XDG_RUNTIME_DIR",
-                    path.string()));
+  if (::fstat(fd, &facts) != 0) throw_unusable(path, base::errno_text());
+  if (facts.st_uid != ::geteuid()) throw_unusable(path, "it belongs to another user");
+  if ((facts.st_mode & 0077) != 0) throw_unusable(path, "other users may read or write it");
+}
+
+// Nothing while its last line is still being written.
+MeetingPoint parsed(const fs::path& path, const std::string& text) {
+  std::istringstream lines(text.substr(0, text.rfind('\n') + 1));
+  MeetingPoint point;
+  Endpoint server;
+  if (!(lines >> point.key) || point.key.size() != 2 * kNonceBytes) throw_unusable(path, "it holds no key");
+  if (lines >> server.address >> server.port) point.server = server;
+  return point;
+}
+
+void sweep(const fs::path& directory) {
+  std::error_code ignored;
+  const auto now = fs::file_time_type::clock::now();
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
+    if (!entry.path().filename().string().starts_with(kPrefix)) continue;
+    const fs::file_time_type written = entry.last_write_time(ignored);
+    if (!ignored && now - written > kLongestMeeting) fs::remove(entry.path(), ignored);
+  }
 }
 
 }  // namespace
 
-std::filesystem::path MeetingFile::runtime_directory() {
-  if (const auto runtime = base::environment("XDG_RUNTIME_DIR")) {
-    std::error_code error;
-    if (std::filesystem::is_directory(*runtime, error)) return std::filesystem::path(*runtime) / "lockstep";
-  }
-  const std::string temporary = base::environment("TMPDIR").value_or("/tmp");
-  return std::filesystem::path(temporary) / fmt::format("lockstep-{}", ::geteuid());
-}
-
-MeetingFile::MeetingFile(const std::string& job, const std::filesystem::path& directory)
-    : path_(directory / ("job-" + derive_token("meeting file", job))) {
-  make_private_directory(directory);
+MeetingFile::MeetingFile(const fs::path& directory, const std::string& job)
+    : path_(directory / file_name(job)) {
+  if (directory.empty())
+    throw base::ConfigError(fmt::format(
+        "the ranks have no key by which to know each other. Next step: start `lockstep train` on every rank "
+        "with a --store that all of them share, or export {} on every rank, the same (`openssl rand -hex 32` "
+        "makes one)",
+        kKeyVariable));
 }
 
 MeetingFile::~MeetingFile() {
-  if (written_) ::unlink(path_.c_str());
+  if (key_.empty()) return;
+  try {
+    const auto now = read();
+    if (now && now->key == key_ && (leads_ || !now->server)) ::unlink(path_.c_str());
+  } catch (const base::Error&) {
+    // Somebody has replaced it by something else, which is not ours to remove.
+  }
 }
 
-void MeetingFile::write(const Endpoint& endpoint) {
-  const std::filesystem::path draft = path_.string() + "." + std::to_string(::getpid());
-  const std::string text = fmt::format("{} {}\n", endpoint.address, endpoint.port);
+std::optional<MeetingPoint> MeetingFile::read() const {
+  const base::UniqueFd file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file && errno == ENOENT) return std::nullopt;
+  if (!file) throw_unusable(path_, base::errno_text());
+  check_owner(path_, file.get());
+  std::array<char, 1024> text;
+  const ssize_t count = ::read(file.get(), text.data(), text.size());
+  if (count < 0) throw_unusable(path_, base::errno_text());
+  return parsed(path_, std::string(text.data(), static_cast<std::size_t>(count)));
+}
+
+// link() fails when the name is taken: of ranks that race, one wins and all read what it wrote, whole.
+void MeetingFile::make() {
+  std::error_code ignored;
+  fs::create_directories(path_.parent_path(), ignored);
+  sweep(path_.parent_path());
+  const std::string key = make_key();
+  const fs::path draft = fmt::format("{}.{}", path_.string(), make_key().substr(0, 16));
+  write_whole(draft, O_CREAT | O_EXCL, key + "\n");
+  const int linked = ::link(draft.c_str(), path_.c_str());
+  const int error = errno;
   ::unlink(draft.c_str());
-  const base::UniqueFd file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  const bool whole =
-      file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (!whole || ::rename(draft.c_str(), path_.c_str()) != 0)
-    throw base::StoreError(fmt::format("{} cannot be written: {}", path_.string(), base::errno_text()));
-  written_ = true;
+  if (linked == 0) key_ = key;
+  if (linked != 0 && error != EEXIST) throw_unusable(path_, base::errno_text(error));
 }
 
-std::optional<Endpoint> MeetingFile::read() const {
-  std::ifstream file(path_);
-  Endpoint endpoint;
-  if (!(file >> endpoint.address >> endpoint.port)) return std::nullopt;
-  return endpoint;
+MeetingPoint MeetingFile::read_or_make() {
+  constexpr int kMostTries = 10;
+  for (int i = 0; i < kMostTries; ++i) {
+    if (auto point = read()) return *point;
+    make();
+  }
+  throw_unusable(path_, "it vanishes whenever it is made");
+}
+
+std::string MeetingFile::take_key() {
+  MeetingPoint point = read_or_make();
+  if (point.server) {
+    ::unlink(path_.c_str());
+    point = read_or_make();
+  }
+  key_ = point.key;
+  leads_ = true;
+  return point.key;
+}
+
+// Added to the file that is there, not put in its place: over NFS a name that was seen is asked for again
+// only after half a minute, a file's contents at every opening.
+void MeetingFile::say(const Endpoint& server) {
+  write_whole(path_, O_APPEND, fmt::format("{} {}\n", server.address, server.port));
 }
 
 }  // namespace lockstep::comm

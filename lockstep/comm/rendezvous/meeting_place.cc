@@ -1,11 +1,10 @@
 #include "lockstep/comm/rendezvous/meeting_place.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
-#include "lockstep/base/sha256.h"
+#include "lockstep/comm/rendezvous/key.h"
 
 namespace lockstep::comm {
 namespace {
@@ -40,19 +39,24 @@ std::string mpi_job() {
   return {};
 }
 
+// What all tasks of one step know and no other step does; a requeued job keeps its number.
+std::string slurm_step() {
+  const auto said = [](const char* name) { return base::environment(name).value_or("0"); };
+  return fmt::format("slurm-{}.{}.{}", said("SLURM_JOB_ID"), said("SLURM_STEP_ID"),
+                     said("SLURM_RESTART_COUNT"));
+}
+
+// Where the user gave the key, every rank computes the same place from it, which nobody else can. Else rank 0
+// says in the meeting file where it is.
 void meet_in_slurm(Identity& identity) {
+  identity.job = slurm_step();
+  if (identity.key.empty()) return;
   const auto nodes = base::environment("SLURM_STEP_NODELIST");
   const auto list = nodes ? nodes : base::environment("SLURM_JOB_NODELIST");
-  const auto count = base::environment_integer("SLURM_STEP_NUM_NODES");
-  const bool one_node = count ? *count == 1 : !list || first_slurm_host(*list) == *list;
-  if (one_node) {
-    identity.master_addr = "127.0.0.1";
-  } else {
-    identity.master_addr = first_slurm_host(*list);
-  }
-  const std::string step =
-      base::environment("SLURM_JOB_ID").value_or("") + "." + base::environment("SLURM_STEP_ID").value_or("0");
-  const int spread = std::stoi(base::sha256_hex("lockstep port " + step).substr(0, 4), nullptr, 16);
+  const bool one_node = !list || first_slurm_host(*list) == *list;
+  identity.master_addr = one_node ? "127.0.0.1" : first_slurm_host(*list);
+  const std::string drawn = prove(identity.key, "port", {identity.job});
+  const int spread = static_cast<unsigned char>(drawn[0]) * 256 + static_cast<unsigned char>(drawn[1]);
   identity.master_port = kFirstPort + spread % (kLastPort - kFirstPort + 1);
 }
 
@@ -62,13 +66,6 @@ void meet_in_slurm(Identity& identity) {
                   "step: set MASTER_ADDR to the host of rank 0 and MASTER_PORT to a free "
                   "port there, the same on every rank",
                   identity.source, identity.group.rank, identity.group.world, why));
-}
-
-void meet_in_file(Identity& identity) {
-  identity.job = mpi_job();
-  if (identity.job.empty()) throw_no_place(identity, "MASTER_ADDR and MASTER_PORT are not set");
-  if (identity.local_known && identity.group.local_world < identity.group.world)
-    throw_no_place(identity, "the ranks are on several hosts, and MASTER_ADDR and MASTER_PORT are not set");
 }
 
 bool is_mpi(const std::string& source) {
@@ -84,10 +81,12 @@ void find_meeting_place(const IdentityFlags& flags, Identity& identity) {
   if (address && port) {
     identity.master_addr = *address;
     identity.master_port = *port;
-    return;
+    identity.job = fmt::format("{}-{}", *address, *port);
   }
-  if (identity.launcher_serves)
-    throw base::ConfigError("LOCKSTEP_SERVER is set, but MASTER_ADDR and MASTER_PORT are not both");
+  if (identity.launcher_serves && (!address || !port || identity.key.empty()))
+    throw base::ConfigError(fmt::format(
+        "LOCKSTEP_SERVER is set, but MASTER_ADDR, MASTER_PORT and {} are not all set", kKeyVariable));
+  if (address && port) return;
   if (identity.group.world == 1) {
     identity.master_addr = "127.0.0.1";
   } else if (address || port) {
@@ -96,17 +95,11 @@ void find_meeting_place(const IdentityFlags& flags, Identity& identity) {
   } else if (identity.source == "SLURM_PROCID" ||
              (is_mpi(identity.source) && base::environment("SLURM_STEP_ID") && mpi_job().empty())) {
     meet_in_slurm(identity);
-  } else if (is_mpi(identity.source)) {
-    meet_in_file(identity);
+  } else if (is_mpi(identity.source) && !mpi_job().empty()) {
+    identity.job = "mpi-" + mpi_job();
   } else {
     throw_no_place(identity, "MASTER_ADDR and MASTER_PORT are not set");
   }
-}
-
-bool is_loopback(const std::string& address) {
-  in_addr number{};
-  if (::inet_pton(AF_INET, address.c_str(), &number) == 1) return address.starts_with("127.");
-  return address == "::1" || address == "localhost";
 }
 
 std::string first_slurm_host(const std::string& node_list) {

@@ -50,24 +50,33 @@ int read_count(ByteReader& reader) {
 
 std::string encode(const Hello& hello) {
   return ByteWriter()
-      .u32(hello.version)
       .u32(static_cast<std::uint32_t>(hello.rank))
       .u32(static_cast<std::uint32_t>(hello.world))
       .text(hello.host)
       .take();
 }
 
-// The version comes first, so that a later one can be named whatever follows it.
 Hello decode_hello(std::string_view body) {
   ByteReader reader(body);
   Hello hello;
-  hello.version = reader.u32();
-  if (hello.version != kProtocolVersion) return hello;
   hello.rank = read_count(reader);
   hello.world = read_count(reader);
   hello.host = reader.text();
   reader.finish();
   return hello;
+}
+
+std::string encode_welcome(const std::vector<std::string>& hosts) {
+  ByteWriter writer;
+  for (const std::string& host : hosts) writer.text(host);
+  return writer.take();
+}
+
+std::vector<std::string> decode_welcome(std::string_view body) {
+  ByteReader reader(body);
+  std::vector<std::string> hosts;
+  while (!reader.empty()) hosts.push_back(reader.text());
+  return hosts;
 }
 
 std::string encode(const OperationStatus& position) {

@@ -6,7 +6,7 @@ namespace lockstep::comm {
 namespace {
 
 bool is_known(std::uint8_t type) {
-  const bool from_rank = type >= static_cast<std::uint8_t>(MessageType::hello) &&
+  const bool from_rank = type >= static_cast<std::uint8_t>(MessageType::set) &&
                          type <= static_cast<std::uint8_t>(MessageType::goodbye);
   const bool from_server = type >= static_cast<std::uint8_t>(MessageType::accepted) &&
                            type <= static_cast<std::uint8_t>(MessageType::verdict);
@@ -23,10 +23,6 @@ std::string encode(const Frame& frame) {
   ByteWriter head;
   head.u32(static_cast<std::uint32_t>(length)).u8(static_cast<std::uint8_t>(frame.type)).u32(frame.request);
   return head.take() + frame.body;
-}
-
-std::string preamble(std::string_view token_bytes) {
-  return std::string(kMagic).append(token_bytes);
 }
 
 std::optional<Frame> FrameReader::next() {

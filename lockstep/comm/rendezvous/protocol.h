@@ -1,7 +1,7 @@
 // What travels between a rank and the run's server.
 //
-// A connection opens with a preamble of fixed size: 4 bytes of magic, then the run's token (16 bytes). Until
-// it is whole and right the server reads nothing else and answers nothing. Then both sides send frames:
+// A connection opens with a handshake (handshake.h). Until it is over the server reads at most a few hundred
+// bytes. Then both sides send frames:
 //   length  u32  bytes that follow, at most kMaxFrameBytes
 //   type    u8   MessageType
 //   request u32  matches a reply to its request; 0 where there is none
@@ -15,29 +15,24 @@
 #include <string_view>
 
 #include "lockstep/base/error.h"
-#include "lockstep/comm/rendezvous/token.h"
 
 namespace lockstep::comm {
 
-inline constexpr std::string_view kMagic = "LKS\x01";
-inline constexpr std::size_t kPreambleBytes = 4 + kTokenBytes;
-inline constexpr std::uint32_t kProtocolVersion = 1;
 inline constexpr std::size_t kFrameHeadBytes = 4 + 1 + 4;
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{1} << 20;
 
 enum class MessageType : std::uint8_t {
   // from a rank
-  hello = 1,  // version u32, rank u32, world u32, host
-  set,        // key, value                -> reply
-  get,        // key, nanoseconds to wait  -> reply: found u8, value
-  add,        // key, amount i64           -> reply: i64
-  failure,    // FailureReport; the answer is the verdict
-  position,   // OperationStatus: the answer to where_are_you
-  goodbye,    // -> reply
+  set = 2,   // key, value                -> reply
+  get,       // key, nanoseconds to wait  -> reply: found u8, value
+  add,       // key, amount i64           -> reply: i64
+  failure,   // FailureReport; the answer is the verdict
+  position,  // OperationStatus: the answer to where_are_you
+  goodbye,   // -> reply
   // from the server
-  accepted = 64,  // the hello is in order
+  accepted = 64,  // this rank may join
   refused,        // why; the connection is closed
-  welcome,        // every rank has arrived
+  welcome,        // every rank has arrived: their hosts, by rank
   reply,
   where_are_you,
   verdict,  // Verdict: the run has failed; end
@@ -55,7 +50,6 @@ struct ProtocolError : base::CommError {
 };
 
 std::string encode(const Frame& frame);
-std::string preamble(std::string_view token_bytes);
 
 // Cuts a stream of bytes into frames.
 class FrameReader {
@@ -91,6 +85,7 @@ class ByteReader {
   std::uint32_t u32() { return static_cast<std::uint32_t>(integer(4)); }
   std::int64_t i64() { return static_cast<std::int64_t>(integer(8)); }
   std::string text();
+  bool empty() const { return bytes_.empty(); }
   // Throws ProtocolError when bytes are left over.
   void finish() const;
 

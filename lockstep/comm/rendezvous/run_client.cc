@@ -71,6 +71,18 @@ void RunClient::goodbye() {
   link_->goodbye();
 }
 
+const std::vector<std::string>& RunClient::hosts() const {
+  return link_->hosts();
+}
+
+const MeetingPoint& RunClient::met_at() const {
+  return link_->met_at();
+}
+
+void RunClient::wait_until_closed(base::Deadline deadline) {
+  link_->wait_until_closed(deadline);
+}
+
 std::optional<Verdict> RunClient::verdict() const {
   return link_->verdict();
 }

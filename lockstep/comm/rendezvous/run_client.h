@@ -6,31 +6,37 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lockstep/base/error.h"
 #include "lockstep/comm/operation_board.h"
+#include "lockstep/comm/rendezvous/meeting_file.h"
 #include "lockstep/comm/rendezvous/socket.h"
 #include "lockstep/comm/rendezvous/store.h"
 #include "lockstep/comm/rendezvous/verdict.h"
 
 namespace lockstep::comm {
 
-// For a worker that is started as a program: the join timeout in seconds.
+// For a worker that is started as a program: the join timeout in seconds, and the network interface by which
+// other hosts are reached.
 inline constexpr const char* kJoinTimeoutVariable = "LOCKSTEP_JOIN_TIMEOUT";
+inline constexpr const char* kInterfaceVariable = "LOCKSTEP_INTERFACE";
 
 struct RunClientOptions {
   std::string address;
   int port = 0;
   int rank = 0;
   int world = 1;
-  std::string token;
+  std::string key;
+  std::string host;  // what tells this rank's host from others
   base::Nanoseconds join_timeout = std::chrono::seconds(60);
   base::Nanoseconds request_timeout = std::chrono::seconds(30);  // for the server to answer set() and add()
   base::Nanoseconds report_timeout = std::chrono::seconds(2);    // for the verdict on a reported failure
 
-  // Asked before every attempt to connect instead of `address` and `port`, where they only become known when
-  // rank 0 serves.
-  std::function<std::optional<Endpoint>()> find_server;
+  // Asked before every attempt to connect instead of `address`, `port` and `key`, where ranks find these in a
+  // meeting file. `find_server_in` names it in errors.
+  std::function<MeetingPoint()> find_server;
+  std::string find_server_in;
 
   // How long the control thread waits for the rest of the process before it ends the process with _exit.
   base::Nanoseconds overdue_grace = std::chrono::seconds(1);  // past an operation's deadline, twice
@@ -46,10 +52,15 @@ class RunClient : public Store {
  public:
   // Connects (trying again while the server may still be starting) and waits until every rank has arrived.
   // Throws RunEnded that names the missing ranks at the join timeout, CommError when no server answers or it
-  // refuses the token, ConfigError when it refuses this rank or world. `boards` must outlive the client.
+  // does not hold this rank's key, ConfigError when it refuses this rank or world or speaks another version.
+  // `boards` must outlive the client.
   RunClient(const RunClientOptions& options, const OperationBoards& boards);
   // Without goodbye() before it, the server takes this rank for lost.
   ~RunClient() override;
+
+  // Of every rank, by rank, and where the server was found.
+  const std::vector<std::string>& hosts() const;
+  const MeetingPoint& met_at() const;
 
   // The store. From any thread. After a verdict each throws RunEnded.
   void set(const std::string& key, const std::string& value) override;
@@ -65,6 +76,8 @@ class RunClient : public Store {
   Verdict report_failure(const base::Error& error);
   // Says that this rank is done; later loss of the connection is no failure.
   void goodbye();
+  // After goodbye(): waits until the server has hung up, as it does when every rank has said goodbye.
+  void wait_until_closed(base::Deadline deadline);
   // The verdict, if this rank has heard of one.
   std::optional<Verdict> verdict() const;
 

@@ -9,7 +9,7 @@ namespace lockstep::comm {
 void RunServerOptions::validate() const {
   if (world < 1) throw base::ConfigError(fmt::format("a run of {} ranks cannot be served", world));
   if (port < 0 || port > 65535) throw base::ConfigError(fmt::format("{} is no port", port));
-  (void)token_bytes(token);
+  check_key(key);
 }
 
 RunServer::RunServer(const RunServerOptions& options) {

@@ -10,7 +10,7 @@
 
 #include "lockstep/base/clock.h"
 #include "lockstep/base/error.h"
-#include "lockstep/comm/rendezvous/token.h"
+#include "lockstep/comm/rendezvous/key.h"
 #include "lockstep/comm/rendezvous/verdict.h"
 
 namespace lockstep::comm {
@@ -19,7 +19,7 @@ struct RunServerOptions {
   std::string address = "127.0.0.1";  // where to listen: loopback unless told otherwise
   int port = 0;                       // 0: any free one
   int world = 1;
-  std::string token;                                          // hexadecimal; make_token() makes one
+  std::string key;                                            // make_key() makes one
   base::Nanoseconds join_timeout = std::chrono::seconds(60);  // for all ranks to arrive
   bool ranks_join = true;                                     // false: ranks that never arrive are no failure
   base::Nanoseconds diagnosis_timeout = std::chrono::milliseconds(300);  // for ranks to say where they are

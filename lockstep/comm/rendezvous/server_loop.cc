@@ -14,7 +14,6 @@ namespace {
 constexpr std::size_t kMostReadBytes = 64 * 1024;                // from one rank in one round
 constexpr std::size_t kMostOutboxBytes = std::size_t{16} << 20;  // waiting for one rank that does not read
 constexpr int kMostAccepted = 16;                                // strangers in one round
-constexpr base::Nanoseconds kHelloPatience = std::chrono::seconds(2);
 constexpr base::Nanoseconds kAcceptPause = std::chrono::milliseconds(100);
 
 // What an epoll event belongs to: a rank's connection by its number, a stranger by its descriptor.
@@ -29,7 +28,7 @@ ServerLoop::ServerLoop(const RunServerOptions& options)
       listener_(listen_at({options.address, options.port})),
       endpoint_{options.address, port_of(listener_.get())},
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      gate_(token_bytes(options.token)) {}
+      gate_(options.key, endpoint_.port) {}
 
 ServerLoop::~ServerLoop() {
   if (!thread_.joinable()) return;
@@ -103,7 +102,7 @@ void ServerLoop::serve_round() {
   run_commands();
   for (const int fd : strangers) look_at_stranger(fd);
   if (strangers_at_the_door) accept_strangers();
-  drop_nameless(base::now());
+  gate_.drop_late(base::now());
   assembly_->tick(base::now());
   close_marked();
   // What closing brought to light, such as a lost rank, is looked at in the same round.
@@ -120,8 +119,6 @@ int ServerLoop::wait_milliseconds() const {
   consider(assembly_->next_deadline());
   consider(gate_.next_deadline());
   consider(accept_again_at_);
-  for (const auto& [id, connection] : connections_)
-    if (!assembly_->is_member(id)) consider(connection.since + kHelloPatience);
   return base::Deadline(until, base::Nanoseconds(0)).left_milliseconds();
 }
 
@@ -155,12 +152,14 @@ void ServerLoop::accept_strangers() {
 }
 
 void ServerLoop::look_at_stranger(int fd) {
-  auto known = gate_.read(fd);
-  if (!known) return;
-  tune_for_a_run(known->get());
+  auto admitted = gate_.read(fd);
+  assembly_->turned_away(gate_.turned_away());
+  if (!admitted) return;
+  tune_for_a_run(admitted->fd.get());
   const int id = next_id_++;
-  watch(known->get(), static_cast<std::uint64_t>(id), EPOLLIN, false);
-  connections_[id] = {std::move(*known), base::now(), {}, {}, false};
+  watch(admitted->fd.get(), static_cast<std::uint64_t>(id), EPOLLIN, false);
+  connections_[id] = {std::move(admitted->fd), {}, std::move(admitted->admission), false};
+  assembly_->greet(id, admitted->hello);
   read_from(id);
 }
 
@@ -221,13 +220,6 @@ void ServerLoop::close_marked() {
   marked.swap(to_close_);
   for (const int id : marked)
     if (connections_.erase(id) > 0) assembly_->closed(id, base::now());
-}
-
-// Whoever shows the token and then does not say hello is no rank of ours.
-void ServerLoop::drop_nameless(base::TimePoint now) {
-  gate_.drop_late(now);
-  for (const auto& [id, connection] : connections_)
-    if (!assembly_->is_member(id) && connection.since + kHelloPatience <= now) close_later(id);
 }
 
 void ServerLoop::watch(int fd, std::uint64_t key, std::uint32_t events, bool is_new) {

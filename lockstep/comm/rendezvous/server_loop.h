@@ -34,10 +34,9 @@ class ServerLoop : private Postman {
   bool wait_until_left(base::Deadline deadline) const;
 
  private:
-  // A connection that has shown the token.
+  // A connection that has proved that it holds the key.
   struct Connection {
     base::UniqueFd fd;
-    base::TimePoint since;
     FrameReader reader;
     std::string outbox;
     bool dismissed = false;
@@ -57,7 +56,6 @@ class ServerLoop : private Postman {
   void write_to(int id);
   void close_later(int id) { to_close_.push_back(id); }
   void close_marked();
-  void drop_nameless(base::TimePoint now);
   void watch(int fd, std::uint64_t key, std::uint32_t events, bool is_new);
   void publish();
 

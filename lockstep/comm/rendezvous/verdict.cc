@@ -245,7 +245,7 @@ Verdict missing_ranks(const std::vector<int>& missing, int world, base::Nanoseco
   return timed_out(
       missing.empty() ? -1 : missing.front(),
       fmt::format("{} of {} did not arrive within {}. Likely cause: never started, ended before joining, or "
-                  "started with another address, port or token. Next step: look at {} first, or give ranks "
+                  "started with another address, port or key. Next step: look at {} first, or give ranks "
                   "that start slowly more time (--join-timeout).",
                   rank_list(missing), world, base::format_duration(waited),
                   missing.size() == 1 ? "that rank's output" : "those ranks' output"));

@@ -46,8 +46,13 @@ RunPlace meet(comm::Session& session, const record::RunSpec& spec,
     throw base::ConfigError(
         fmt::format("rank {} was started with another spec than rank 0: {}. Give every rank the same flags.",
                     session.group().rank, differences(mine, word.at("spec"), "on rank 0")));
-  return {spec, directory.value_or(word.at("directory").get<std::string>()),
-          RunClock(word.at("began").get<double>()), disturbances_of(session.group().rank)};
+  const std::filesystem::path place = directory.value_or(word.at("directory").get<std::string>());
+  if (!std::filesystem::exists(place))
+    throw base::StoreError(fmt::format(
+        "the run's directory {} is not on the host of rank {}: the store is not shared between the "
+        "hosts. Next step: name a store that all hosts share with --store or LOCKSTEP_STORE.",
+        place.string(), session.group().rank));
+  return {spec, place, RunClock(word.at("began").get<double>()), disturbances_of(session.group().rank)};
 }
 
 comm::Identity identity_or_alone() {

@@ -20,9 +20,9 @@
 
 #include "lockstep/comm/gloo/framing.h"
 #include "lockstep/comm/wrappers/recording.h"
-#include "tests/comm/gloo/namespaces.h"
 #include "tests/comm/gloo/open_gloo.h"
 #include "tests/support/exact_cases.h"
+#include "tests/support/namespaces.h"
 
 namespace lockstep::testing {
 namespace {

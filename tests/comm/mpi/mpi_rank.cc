@@ -126,6 +126,7 @@ int disagree(const std::string& name) {
   const comm::Registry registry(comm::default_plugin_directory());
   comm::SessionOptions options;
   options.timeout = std::chrono::seconds(1);
+  options.meeting_directory = std::filesystem::temp_directory_path();
   return comm::run_session(comm::find_identity({}).value(), registry, options, [&](comm::Session& session) {
     const auto communicator = session.open("mpi", {});
     run_disagreement(*communicator, *found);

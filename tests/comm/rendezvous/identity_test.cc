@@ -8,6 +8,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/comm/rendezvous/meeting_place.h"
+#include "lockstep/comm/rendezvous/own_host.h"
 #include "tests/comm/rendezvous/forked_ranks.h"
 
 namespace lockstep::comm {
@@ -24,7 +25,7 @@ class IdentityTest : public ::testing::Test {
                              "LOCAL_WORLD_SIZE",
                              "MASTER_ADDR",
                              "MASTER_PORT",
-                             "LOCKSTEP_TOKEN",
+                             "LOCKSTEP_KEY",
                              "LOCKSTEP_SERVER",
                              "OMPI_COMM_WORLD_RANK",
                              "OMPI_COMM_WORLD_SIZE",
@@ -42,6 +43,10 @@ class IdentityTest : public ::testing::Test {
                              "SLURM_NTASKS",
                              "SLURM_STEP_NUM_TASKS",
                              "SLURM_STEP_NUM_NODES",
+                             "SLURM_STEP_TASKS_PER_NODE",
+                             "SLURM_NODEID",
+                             "SLURM_RESTART_COUNT",
+                             "SLURMD_NODENAME",
                              "SLURM_LOCALID",
                              "SLURM_JOB_ID",
                              "SLURM_STEP_ID",
@@ -50,7 +55,6 @@ class IdentityTest : public ::testing::Test {
                              "ENVIRONMENT",
                              "TORCHELASTIC_USE_AGENT_STORE"})
       ::unsetenv(name);
-    set({{"LOCKSTEP_STATE_DIR", state_.path()}});
   }
 
   static void set(const std::map<std::string, std::string>& variables) {
@@ -75,8 +79,6 @@ class IdentityTest : public ::testing::Test {
     }
     return "nothing was thrown";
   }
-
-  const testing::TemporaryDirectory state_;
 };
 
 TEST_F(IdentityTest, IsAbsentWhereNothingNamesARank) {
@@ -119,26 +121,27 @@ TEST_F(IdentityTest, OfRanksThatMeetOnLoopbackIsOfOneHost) {
   }
 }
 
-TEST_F(IdentityTest, IsTheSameTokenForAllRanksOfOnePlaceAndAnotherElsewhere) {
+TEST_F(IdentityTest, TakesTheKeyFromTheEnvironmentOrLeavesItToTheMeetingFile) {
   set_torchrun();
-  const std::string first = find_identity({})->token;
-  set({{"RANK", "2"}});
-  EXPECT_EQ(find_identity({})->token, first);
-  set({{"MASTER_PORT", "29512"}});
-  EXPECT_NE(find_identity({})->token, first);
+  EXPECT_EQ(find_identity({})->key, "");
+  EXPECT_EQ(find_identity({})->job, "127.0.0.1-29511");
+  set({{"LOCKSTEP_KEY", "short"}});
+  EXPECT_THAT(complaint(), HasSubstr("LOCKSTEP_KEY has 5 characters"));
+  const std::string key(40, 'k');
+  set({{"LOCKSTEP_KEY", key}});
+  EXPECT_EQ(find_identity({})->key, key);
 }
 
-TEST_F(IdentityTest, TakesTheLaunchersTokenAndServer) {
+TEST_F(IdentityTest, TakesTheLaunchersKeyAndServer) {
   set_mpirun();
-  set({{"LOCKSTEP_SERVER", "launcher"},
-       {"LOCKSTEP_TOKEN", "000102030405060708090a0b0c0d0e0f"},
-       {"MASTER_ADDR", "127.0.0.1"},
-       {"MASTER_PORT", "4000"}});
+  set({{"LOCKSTEP_SERVER", "launcher"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "4000"}});
+  EXPECT_THAT(complaint(), HasSubstr("MASTER_PORT and LOCKSTEP_KEY are not all set"));
+  set({{"LOCKSTEP_KEY", std::string(64, 'a')}});
   const Identity identity = find_identity({}).value();
   EXPECT_TRUE(identity.launcher_serves);
   EXPECT_EQ(identity.source, "OMPI_COMM_WORLD_RANK");
   EXPECT_EQ(identity.group.rank, 2);
-  EXPECT_EQ(identity.token, "000102030405060708090a0b0c0d0e0f");
+  EXPECT_EQ(identity.key, std::string(64, 'a'));
   EXPECT_EQ(identity.master_port, 4000);
 }
 
@@ -200,13 +203,6 @@ TEST_F(IdentityTest, OfMpirunMeetsThroughAFileNamedAfterTheJob) {
   EXPECT_EQ(identity.group.local_world, 3);
 }
 
-TEST_F(IdentityTest, OfMpirunOnSeveralHostsAsksForAMeetingPlace) {
-  set_mpirun();
-  set({{"OMPI_COMM_WORLD_LOCAL_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}});
-  EXPECT_THAT(complaint(), HasSubstr("several hosts"));
-  EXPECT_THAT(complaint(), HasSubstr("set MASTER_ADDR"));
-}
-
 TEST_F(IdentityTest, ComesFromPmiAndFromPmixWithSlurmsWorld) {
   set({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"PMI_JOBID", "7"}});
   EXPECT_EQ(find_identity({})->source, "PMI_RANK");
@@ -224,12 +220,22 @@ TEST_F(IdentityTest, ComesFromSlurmOnlyWithMoreThanOneTask) {
   set({{"SLURM_NTASKS", "2"}, {"SLURM_LOCALID", "0"}, {"SLURM_STEP_NODELIST", "node[03-04]"}});
   const Identity identity = find_identity({}).value();
   EXPECT_EQ(identity.source, "SLURM_PROCID");
+  EXPECT_EQ(identity.master_addr, "");
+  EXPECT_EQ(identity.job, "slurm-77.0.0");
+  EXPECT_FALSE(identity.local_known);
+}
+
+TEST_F(IdentityTest, OfSlurmMeetsAtAPlaceThatOnlyHoldersOfTheUsersKeyCanCompute) {
+  set({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}, {"SLURM_JOB_ID", "77"}, {"SLURM_STEP_ID", "0"}});
+  set({{"SLURM_STEP_NODELIST", "node[03-04]"}, {"LOCKSTEP_KEY", std::string(64, 'a')}});
+  const Identity identity = find_identity({}).value();
   EXPECT_EQ(identity.master_addr, "node03");
   EXPECT_GE(identity.master_port, 20000);
   EXPECT_LE(identity.master_port, 59999);
   set({{"SLURM_PROCID", "1"}});
   EXPECT_EQ(find_identity({})->master_port, identity.master_port);
-  EXPECT_EQ(find_identity({})->token, identity.token);
+  set({{"LOCKSTEP_KEY", std::string(64, 'b')}});
+  EXPECT_NE(find_identity({})->master_port, identity.master_port);
 }
 
 TEST_F(IdentityTest, IsAbsentInASlurmBatchScript) {
@@ -256,17 +262,23 @@ TEST(SlurmHosts, FirstOneIsFoundInEveryFormOfList) {
   EXPECT_EQ(first_slurm_host("node[7]-ib"), "node7-ib");
 }
 
-TEST(MeetingFile, IsWholeOrAbsentAndGoesWithItsWriter) {
-  const testing::TemporaryDirectory directory;
-  const MeetingFile reader("job 1", directory.path() + "/run");
-  EXPECT_FALSE(reader.read().has_value());
-  {
-    MeetingFile writer("job 1", directory.path() + "/run");
-    writer.write({"127.0.0.1", 4002});
-    EXPECT_EQ(reader.read()->port, 4002);
-    EXPECT_FALSE(MeetingFile("job 2", directory.path() + "/run").read().has_value());
+TEST(OwnAddresses, OfAnInterfaceThatIsNotThereAreRefusedWithThoseThereAre) {
+  EXPECT_EQ(routable_address("lo"), "127.0.0.1");
+  try {
+    routable_address("nothing0");
+    FAIL() << "there is such an interface";
+  } catch (const base::ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no interface 'nothing0'"));
+    EXPECT_THAT(error.what(), HasSubstr("There are: "));
   }
-  EXPECT_FALSE(reader.read().has_value());
+}
+
+TEST(OwnAddresses, StandInForANameThatIsLoopbackHereAndForNothingElse) {
+  for (const std::string address : {"127.0.0.1", "localhost", "10.0.0.7", "no.such.host.invalid"})
+    EXPECT_EQ(reachable_address(address, ""), address);
+  if (routable_address("").empty()) GTEST_SKIP() << "nothing but loopback here";
+  // Every spelling of a loopback address that is no number stands for a name of Debian's /etc/hosts.
+  EXPECT_EQ(reachable_address("0177.1", ""), routable_address(""));
 }
 
 }  // namespace

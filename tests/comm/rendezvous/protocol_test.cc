@@ -55,13 +55,11 @@ TEST(Protocol, CarriesEveryMessageUnchanged) {
       encode(Verdict{-1, base::CommError::Kind::disagreement, static_cast<base::ExitCode>(130), "ctrl-c"}));
   EXPECT_EQ(verdict.rank, -1);
   EXPECT_EQ(static_cast<int>(verdict.exit_code), 130);
-  const Hello hello = decode_hello(encode(Hello{kProtocolVersion, 3, 8, "host"}));
+  const Hello hello = decode_hello(encode(Hello{3, 8, "host"}));
   EXPECT_EQ(hello.rank, 3);
   EXPECT_EQ(hello.host, "host");
-}
-
-TEST(Protocol, NamesALaterVersionWhateverFollowsIt) {
-  EXPECT_EQ(decode_hello(ByteWriter().u32(9).text("something new").take()).version, 9U);
+  const std::vector<std::string> hosts = {"one", "", "two"};
+  EXPECT_EQ(decode_welcome(encode_welcome(hosts)), hosts);
 }
 
 TEST(Protocol, RefusesBodiesThatAreCutOrTooLong) {

@@ -52,13 +52,6 @@ class Refusal : public RunTest {
   }
 };
 
-TEST_F(Refusal, NamesAWrongToken) {
-  serve(1);
-  RunClientOptions options = client_options(0, 1);
-  options.token = make_token();
-  EXPECT_THAT(complaint(options), HasSubstr("does not take this rank's token"));
-}
-
 TEST_F(Refusal, NamesAnotherWorldAndARankOutsideIt) {
   serve(2);
   EXPECT_THAT(complaint(client_options(0, 3)), HasSubstr("world of 3, but this run has a world of 2"));
@@ -136,15 +129,18 @@ TEST_F(Refusal, ClosesAStrangerThatKeepsSilent) {
   EXPECT_TRUE(is_closed(stranger.get(), seconds(5)));
 }
 
-TEST_F(Refusal, ClosesWhoShowsTheTokenAndThenTalksNonsense) {
+TEST_F(Refusal, ClosesWhoHoldsTheKeyAndThenTalksNonsense) {
   serve(1);
   const base::UniqueFd nonsense = connect();
-  const std::string bytes = preamble(token_bytes(token_)) + std::string(100, '\xff');
+  RankHandshake handshake(key_, server_->port(), {0, 1, "here"});
+  std::string greeting;
+  ASSERT_TRUE(eventually([&] {
+    read_some(nonsense.get(), greeting, kGreetingBytes - greeting.size());
+    return greeting.size() == kGreetingBytes;
+  }));
+  const std::string bytes = handshake.answer(greeting) + std::string(100, '\xff');
   ASSERT_TRUE(write_all(nonsense.get(), bytes, base::Deadline(seconds(1))));
   EXPECT_TRUE(is_closed(nonsense.get(), seconds(1)));
-  const base::UniqueFd silent = connect();
-  ASSERT_TRUE(write_all(silent.get(), preamble(token_bytes(token_)), base::Deadline(seconds(1))));
-  EXPECT_TRUE(is_closed(silent.get(), seconds(5)));
 }
 
 TEST_F(Refusal, DropsTheOldestOfTooManyStrangers) {
@@ -161,7 +157,7 @@ void send_garbage(const Endpoint& server, unsigned seed) {
   std::string why;
   auto fd = connect_once(server, base::Deadline(seconds(1)), why);
   if (!fd) return;
-  std::string bytes = seed % 2 == 0 ? preamble(std::string(kTokenBytes, static_cast<char>(random()))) : "";
+  std::string bytes = seed % 2 == 0 ? std::string("LKS") + kProtocolVersion : "";
   while (bytes.size() < 200) bytes.push_back(static_cast<char>(random()));
   write_all(fd->get(), bytes, base::Deadline(seconds(1)));
 }

@@ -26,7 +26,7 @@ class RunTest : public ::testing::Test {
   RunServerOptions server_options(int world) const {
     RunServerOptions options;
     options.world = world;
-    options.token = token_;
+    options.key = key_;
     options.join_timeout = std::chrono::seconds(20);
     return options;
   }
@@ -37,7 +37,7 @@ class RunTest : public ::testing::Test {
     options.port = server_->port();
     options.rank = rank;
     options.world = world;
-    options.token = token_;
+    options.key = key_;
     options.join_timeout = std::chrono::seconds(20);
     return options;
   }
@@ -59,7 +59,7 @@ class RunTest : public ::testing::Test {
     return server_->verdict().value_or(Verdict{});
   }
 
-  const std::string token_ = make_token();
+  const std::string key_ = make_key();
   std::unique_ptr<RunServer> server_;
   std::unique_ptr<ForkedRanks> ranks_;
 };

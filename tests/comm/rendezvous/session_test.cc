@@ -57,7 +57,10 @@ std::unique_ptr<Communicator> open_waiting(Session& session, base::Nanoseconds t
 
 class SessionTest : public ::testing::Test {
  protected:
-  SessionTest() { ::setenv("XDG_RUNTIME_DIR", runtime_.path().c_str(), 1); }
+  SessionTest() {
+    options_.meeting_directory = store_.path();
+    options_.listen_address = "127.0.0.1";
+  }
 
   // Ranks of one mpirun: they meet through a file.
   Identity identity(int rank, int world) const {
@@ -67,7 +70,7 @@ class SessionTest : public ::testing::Test {
     identity.group.host = "here";
     identity.source = "test";
     identity.job = "a test's job";
-    identity.token = token_;
+    identity.key = key_;
     return identity;
   }
 
@@ -78,8 +81,8 @@ class SessionTest : public ::testing::Test {
     });
   }
 
-  const std::string token_ = make_token();
-  const TemporaryDirectory runtime_;
+  const std::string key_ = make_key();
+  const TemporaryDirectory store_;
   SessionOptions options_;
   std::unique_ptr<ForkedRanks> ranks_;
 };
@@ -98,7 +101,7 @@ TEST_F(SessionTest, OfRanksThatServeThemselvesEndsWellAndLeavesNothingBehind) {
     EXPECT_EQ(ranks_->wait(rank), 0) << ranks_->errors_of(rank);
     EXPECT_EQ(ranks_->errors_of(rank), "");
   }
-  EXPECT_TRUE(std::filesystem::is_empty(runtime_.path() + "/lockstep"));
+  EXPECT_TRUE(std::filesystem::is_empty(store_.path()));
 }
 
 TEST_F(SessionTest, LetsTheFailingRankSayWhatAndTheOthersThatTheyEndBecauseOfIt) {
@@ -166,7 +169,7 @@ TEST_F(SessionTest, EndsTheOthersWhenTheServingRankIsKilled) {
   });
   EXPECT_EQ(ranks_->wait(1, seconds(10)), 1);
   EXPECT_THAT(ranks_->errors_of(1), HasSubstr("lost the run's server"));
-  EXPECT_TRUE(std::filesystem::is_empty(runtime_.path() + "/lockstep"));
+  EXPECT_TRUE(std::filesystem::is_empty(store_.path()));
 }
 
 TEST_F(SessionTest, NamesRanksThatNeverCome) {
@@ -183,7 +186,7 @@ TEST_F(SessionTest, NamesRanksThatNeverCome) {
 TEST_F(SessionTest, LeavesTheWordsToTheLauncherThatServes) {
   RunServerOptions options;
   options.world = 2;
-  options.token = token_;
+  options.key = key_;
   options.watched = true;
   RunServer server(options);
   ranks_ = std::make_unique<ForkedRanks>(2, [&](int rank) {

@@ -19,6 +19,9 @@ class NamespacePair {
   const std::string& why_not() const { return why_not_; }
   // Moves the calling process, which must have one thread, into one of them.
   void enter(int side) const;
+  // What to put before a command line that is to run in one of them, and the address of that side.
+  std::string prefix(int side) const { return "ip netns exec " + name(side) + " "; }
+  static std::string address(int side) { return side == 0 ? "10.213.7.1" : "10.213.7.2"; }
   // The interface inside, the same name on both sides.
   static const char* interface() { return "lockstep0"; }
 

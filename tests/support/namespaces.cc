@@ -1,5 +1,5 @@
 // Makes, enters and removes the namespaces with iproute2.
-#include "tests/comm/gloo/namespaces.h"
+#include "tests/support/namespaces.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -66,8 +66,10 @@ void NamespacePair::make() {
       "ip netns exec " + one + " sysctl -qw net.ipv6.conf.default.disable_ipv6=1",
       "ip netns exec " + other + " sysctl -qw net.ipv6.conf.default.disable_ipv6=1",
       fmt::format("ip link add {0} netns {1} type veth peer name {0} netns {2}", cable, one, other),
-      fmt::format("ip -n {} address add 10.213.7.1/24 dev {}", one, cable),
-      fmt::format("ip -n {} address add 10.213.7.2/24 dev {}", other, cable),
+      fmt::format("ip -n {} address add {}/24 dev {}", one, address(0), cable),
+      fmt::format("ip -n {} address add {}/24 dev {}", other, address(1), cable),
+      fmt::format("ip -n {} link set lo up", one),
+      fmt::format("ip -n {} link set lo up", other),
       fmt::format("ip -n {} link set {} up", one, cable),
       fmt::format("ip -n {} link set {} up", other, cable),
   };
