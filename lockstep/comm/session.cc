@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "lockstep/base/environment.h"
 #include "lockstep/base/log.h"
 #include "lockstep/comm/rendezvous/own_host.h"
@@ -109,13 +111,12 @@ void Session::join() {
   client_->on_abort([this](const std::string& reason) { communicators_.abort_all(reason); });
 }
 
-// Ranks that were only told their rank learn from the others' hosts who shares theirs.
+// Who shares this rank's host is what the ranks said when they met, whatever a variable says.
 void Session::learn_where_everybody_is() {
   const MeetingPoint& met = client_->met_at();
   identity_.key = met.key;
   identity_.master_addr = met.server->address;
   identity_.master_port = met.server->port;
-  if (identity_.local_known) return;
   Group& group = identity_.group;
   group.local_rank = 0;
   group.local_world = 0;
@@ -125,6 +126,7 @@ void Session::learn_where_everybody_is() {
     ++group.local_world;
   }
   identity_.local_known = true;
+  identity_.hosts = static_cast<int>(std::set(client_->hosts().begin(), client_->hosts().end()).size());
 }
 
 std::unique_ptr<Communicator> Session::open(std::string_view backend, OpenOptions options) {

@@ -56,6 +56,16 @@ TEST_F(TrainLaunchers, ranks_that_mpirun_bound_to_cores_of_their_own_share_none)
   EXPECT_FALSE(kept_record().contains("oversubscribed"));
 }
 
+// The other host is in tests/train/runs/launchers_test.cc, where the ranks are real.
+TEST_F(TrainLaunchers, ranks_of_one_host_share_its_cores_whatever_a_variable_says) {
+  const ProgramRun run =
+      run_shell(setting() + "export LOCAL_RANK=0 LOCAL_WORLD_SIZE=1\n" + by_hand("--threads $(nproc)"));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(kept_record()["spec"]["backend"], "shm");
+  EXPECT_FALSE(kept_record().contains("local_world"));
+  EXPECT_TRUE(kept_record()["oversubscribed"]);
+}
+
 TEST_F(TrainLaunchers, a_rank_with_another_key_is_not_let_in_and_both_sides_say_so) {
   const ProgramRun run = run_shell(
       setting() + "export WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29516\n" +

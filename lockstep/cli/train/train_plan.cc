@@ -34,7 +34,9 @@ void take_world(RunSpec& spec, const comm::Identity& identity) {
   spec.workers = world;
 }
 
+// Before the ranks have met, a guess from what their launcher says.
 int hosts_of(const std::optional<comm::Identity>& identity) {
+  if (identity && identity->hosts > 0) return identity->hosts;
   if (!identity || !identity->local_known || identity->group.local_world < 1) return 1;
   return (identity->group.world + identity->group.local_world - 1) / identity->group.local_world;
 }
@@ -122,6 +124,7 @@ TrainPlan plan_training(RunSpec spec, const std::optional<comm::Identity>& ident
   plan.batch = record::batch_sizes(plan.spec);
   plan.input = record::input_shape(plan.spec);
   plan.gpus = surroundings.gpus;
+  plan.hosts = surroundings.hosts;
   return plan;
 }
 

@@ -17,6 +17,7 @@ struct TrainPlan {
   record::BatchSizes batch{};
   record::ImageShape input;
   int gpus = 0;   // that this host has for it
+  int hosts = 1;  // that its ranks are taken to be on
 
   int processes() const { return record::processes_of(spec); }
 };

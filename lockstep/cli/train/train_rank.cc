@@ -158,7 +158,7 @@ Meeting meet(const TrainOptions& options, const record::RunSpec& asked, const Me
   Meeting met = believed;
   session.run_part([&](comm::Session& joined) {
     met.identity = joined.identity();
-    met.plan = plan_training(asked, met.identity);
+    if (met.identity.hosts != met.plan.hosts) met.plan = plan_training(asked, met.identity);
   });
   return met;
 }

@@ -21,6 +21,7 @@ struct Identity {
   Group group;
   // What the launcher says of the ranks of this host is a guess, good until the ranks meet and find out.
   bool local_known = false;
+  int hosts = 0;       // that the ranks are on; 0 until they have met
   std::string source;  // "flags", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"
   std::string master_addr;  // empty: rank 0 says where it serves in the meeting file
   int master_port = 0;      // 0: likewise, or any free one when the world is 1

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <functional>
 #include <limits>
 
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
 
 namespace lockstep::comm {
 namespace {
@@ -76,10 +78,11 @@ bool is_batch_script() {
   return base::environment("ENVIRONMENT") == "BATCH" && !base::environment("SLURM_STEP_ID");
 }
 
+// SLURM_STEP_TASKS_PER_NODE lists the step's nodes in order: "2(x3),1" is 2, 2, 2, 1.
 std::optional<int> slurm_local_world() {
-  const auto nodes = integer("SLURM_STEP_NUM_NODES");
-  if (nodes && *nodes == 1) return integer("SLURM_STEP_NUM_TASKS");
-  return std::nullopt;
+  const auto tasks = base::environment("SLURM_STEP_TASKS_PER_NODE");
+  const auto node = integer("SLURM_NODEID");
+  return tasks && node ? slurm_tasks_on(*tasks, *node) : std::nullopt;
 }
 
 std::optional<SourceReading> read_slurm() {
@@ -93,6 +96,16 @@ std::optional<SourceReading> read_slurm() {
 }
 
 }  // namespace
+
+std::optional<int> slurm_tasks_on(const std::string& tasks_per_node, int node) {
+  for (const std::string& part : base::split(tasks_per_node, ',')) {
+    int tasks = 0, nodes = 1;
+    if (std::sscanf(part.c_str(), "%d(x%d)", &tasks, &nodes) < 1) return std::nullopt;
+    if (node < nodes) return tasks;
+    node -= nodes;
+  }
+  return std::nullopt;
+}
 
 std::vector<SourceReading> read_sources(const IdentityFlags& flags) {
   const std::vector<std::function<std::optional<SourceReading>()>> in_order = {

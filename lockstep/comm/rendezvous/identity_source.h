@@ -22,4 +22,8 @@ struct SourceReading {
 // incomplete or holds something that is no number; a lower one in that state is left out.
 std::vector<SourceReading> read_sources(const IdentityFlags& flags);
 
+// How many tasks Slurm's "2(x3),1" puts on a node, counted from 0; nothing where it says nothing of that
+// node.
+std::optional<int> slurm_tasks_on(const std::string& tasks_per_node, int node);
+
 }  // namespace lockstep::comm

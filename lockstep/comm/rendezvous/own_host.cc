@@ -6,14 +6,18 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <vector>
 
+#include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/sha256.h"
 #include "lockstep/base/text.h"
 #include "lockstep/base/unique_fd.h"
 
@@ -24,6 +28,12 @@ std::string host_name() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
   return name.data();
+}
+
+std::string network_namespace() {
+  struct stat facts {};
+  if (::stat("/proc/self/ns/net", &facts) != 0) return {};
+  return fmt::format("{}:{}", facts.st_dev, facts.st_ino);
 }
 
 std::string numeric(const sockaddr& address) {
@@ -88,7 +98,11 @@ bool stands_for_loopback_alone(const std::string& name) {
 }  // namespace
 
 std::string this_host() {
-  return host_name();
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  const std::string node = base::environment("SLURMD_NODENAME").value_or("");
+  const std::string facts = fmt::format("{} {} {}", boot, network_namespace(), node);
+  return fmt::format("{}/{}", host_name(), base::sha256_hex(facts).substr(0, 12));
 }
 
 std::string host_name_of(const std::string& host) {

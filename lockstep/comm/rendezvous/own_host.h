@@ -5,7 +5,10 @@
 
 namespace lockstep::comm {
 
-// What tells it from others.
+// "box/1f0c3a77e2d4": the host's name, and what tells it from others of that name. Two ranks are on one host
+// when they have one kernel, started once, and one network namespace, for then they share memory and a
+// loopback interface. What Slurm takes for two nodes is two hosts also where one machine plays both. No
+// spaces.
 std::string this_host();
 // Its first part, for people.
 std::string host_name_of(const std::string& host);

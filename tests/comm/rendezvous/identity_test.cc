@@ -3,10 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sched.h>
+
 #include <cstdlib>
+#include <fstream>
+#include <functional>
 #include <map>
 
 #include "lockstep/base/error.h"
+#include "lockstep/comm/rendezvous/identity_source.h"
 #include "lockstep/comm/rendezvous/meeting_place.h"
 #include "lockstep/comm/rendezvous/own_host.h"
 #include "tests/comm/rendezvous/forked_ranks.h"
@@ -238,6 +243,18 @@ TEST_F(IdentityTest, OfSlurmMeetsAtAPlaceThatOnlyHoldersOfTheUsersKeyCanCompute)
   EXPECT_NE(find_identity({})->master_port, identity.master_port);
 }
 
+TEST_F(IdentityTest, OfSlurmCountsTheTasksOfItsNode) {
+  set({{"SLURM_PROCID", "5"},
+       {"SLURM_NTASKS", "7"},
+       {"SLURM_LOCALID", "1"},
+       {"SLURM_NODEID", "2"},
+       {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"}});
+  const Identity identity = find_identity({}).value();
+  EXPECT_TRUE(identity.local_known);
+  EXPECT_EQ(identity.group.local_rank, 1);
+  EXPECT_EQ(identity.group.local_world, 2);
+}
+
 TEST_F(IdentityTest, IsAbsentInASlurmBatchScript) {
   set({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_JOB_ID", "77"}, {"ENVIRONMENT", "BATCH"}});
   EXPECT_FALSE(find_identity({}).has_value());
@@ -260,6 +277,35 @@ TEST(SlurmHosts, FirstOneIsFoundInEveryFormOfList) {
   EXPECT_EQ(first_slurm_host("alpha,beta[1-3]"), "alpha");
   EXPECT_EQ(first_slurm_host("node[03-05,9],other7"), "node03");
   EXPECT_EQ(first_slurm_host("node[7]-ib"), "node7-ib");
+}
+
+TEST(SlurmTasks, AreCountedOnEveryNode) {
+  for (const auto& [node, tasks] : std::map<int, int>{{0, 2}, {2, 2}, {3, 1}, {4, 5}})
+    EXPECT_EQ(slurm_tasks_on("2(x3),1,5", node), tasks) << node;
+  EXPECT_FALSE(slurm_tasks_on("2(x3),1,5", 5).has_value());
+  EXPECT_FALSE(slurm_tasks_on("many", 0).has_value());
+}
+
+TEST(ThisHost, IsTheSameForProcessesOfOneHostAndAnotherInAnotherNetworkNamespaceOrNode) {
+  const testing::TemporaryDirectory directory;
+  const auto host_of = [&](const std::string& name, const std::function<int()>& before) {
+    testing::ForkedRanks one(1, [&](int) {
+      if (before() != 0) return 42;
+      std::ofstream(directory.path() + "/" + name) << this_host();
+      return 0;
+    });
+    if (one.wait(0) == 42) return std::string("not allowed");
+    std::string host;
+    std::ifstream(directory.path() + "/" + name) >> host;
+    return host;
+  };
+  EXPECT_EQ(host_of("same", [] { return 0; }), this_host());
+  EXPECT_NE(host_of("node", [] { return ::setenv("SLURMD_NODENAME", "n2", 1); }), this_host());
+  EXPECT_EQ(host_name_of(this_host()).find('/'), std::string::npos);
+  const std::string elsewhere = host_of("namespace", [] { return ::unshare(CLONE_NEWNET); });
+  if (elsewhere == "not allowed") GTEST_SKIP() << "network namespaces need root";
+  EXPECT_NE(elsewhere, this_host());
+  EXPECT_EQ(host_name_of(elsewhere), host_name_of(this_host()));
 }
 
 TEST(OwnAddresses, OfAnInterfaceThatIsNotThereAreRefusedWithThoseThereAre) {
