@@ -42,6 +42,20 @@ TEST_F(StudyRun, runs_every_cell_and_marks_its_records) {
       "grid");
 }
 
+// As `srun -n2 lockstep study` starts it.
+TEST_F(StudyRun, is_run_by_the_first_of_several_tasks_alone) {
+  write(good);
+  const ProgramRun run =
+      run_shell(setting() + "export SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2\n" +
+                    "for task in 1 0; do SLURM_PROCID=$task " + program() + " study '" + file().string() +
+                    "' --progress none || exit; done",
+                120);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("this is rank 1, as SLURM_PROCID says: rank 0 alone runs the study"));
+  EXPECT_THAT(run.out, HasSubstr("4 runs now"));
+  EXPECT_THAT(runs(), SizeIs(4));
+}
+
 TEST_F(StudyRun, resume_never_runs_again_what_has_ended_and_asks_before_it_mixes) {
   write(good);
   ASSERT_EQ(study("").exit_code, 0);

@@ -5,11 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/log.h"
+#include "lockstep/cli/log_identity.h"
 #include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/study/study_display.h"
 #include "lockstep/cli/study/study_files.h"
 #include "lockstep/cli/study/study_planner.h"
 #include "lockstep/cli/study/study_text.h"
+#include "lockstep/comm/rendezvous/identity_source.h"
 
 namespace lockstep::cli {
 namespace {
@@ -71,7 +74,19 @@ int StudyCommand::run_cells(const Console& console) const {
   return exit_code_of(outcome);
 }
 
+// srun and mpirun start a program as often as there are tasks; a study starts its workers itself, and is run
+// by the first task alone.
+bool StudyCommand::is_for_another_task() const {
+  const std::vector<comm::SourceReading> readings = comm::read_sources({});
+  if (readings.empty() || readings.front().rank == 0) return false;
+  base::log_info(fmt::format("this is rank {}, as {} says: rank 0 alone runs the study",
+                             readings.front().rank, readings.front().source));
+  return true;
+}
+
 int StudyCommand::run(const Invocation& invocation) {
+  if (is_for_another_task()) return 0;
+  use_interface(request_.interface);
   if (request_.list) return list(invocation.console);
   if (request_.name.empty())
     throw base::UsageError("which study? lockstep study FILE or NAME; `lockstep study --list` shows names.");

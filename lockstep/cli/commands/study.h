@@ -15,6 +15,7 @@ class StudyCommand : public Command {
   int run(const Invocation& invocation) override;
 
  private:
+  bool is_for_another_task() const;
   int list(const Console& console) const;
   int run_cells(const Console& console) const;
 

@@ -71,6 +71,10 @@ std::vector<Flag> study_flags(StudyRequest& request) {
        .value = "DIR",
        .help = "where runs are kept (default: LOCKSTEP_STORE, else the XDG data directory)",
        .set = [&request](const std::string& typed) { request.store = typed; }},
+      {.names = "--interface",
+       .value = "NAME",
+       .help = "network interface between hosts (default: the one towards rank 0)",
+       .set = text(request.interface)},
   };
 }
 

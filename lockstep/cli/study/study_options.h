@@ -22,6 +22,7 @@ struct StudyRequest {
   bool json = false;
   base::Nanoseconds budget{0};  // 0: the study's own
   std::optional<std::filesystem::path> store;
+  std::string interface;  // empty: found out
   std::string progress = "auto";
 };
 
