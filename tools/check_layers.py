@@ -61,6 +61,7 @@ NARROWED = {("launch", "comm"): "comm/rendezvous"}
 SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 BUILT_SUFFIXES = {".cc", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+OWN_JSON = re.compile(r"(?:\.|->)dump\(|\bjson::(?:parse|accept)\(|\bJson::(?:parse|accept)\(")
 TORCH_HEADER = re.compile(r"^(torch|ATen|c10|caffe2)/")
 
 
@@ -217,7 +218,18 @@ def check_purpose(root):
                                 "allowed: a // comment on the first line, or a .cc beside its .h or opening with the header it tests")
 
 
-CHECKS = (check_includes, check_built, check_cli_is_last, check_readmes, check_purpose)
+def check_json(root):
+    """JSON is written and read by base alone: the library's own functions throw for bytes that are no UTF-8."""
+    for _, path in module_files(root):
+        if path.relative_to(root).as_posix() == "lockstep/base/json.cc":
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if OWN_JSON.search(line):
+                yield Violation(path.relative_to(root), number, "JSON is written and read by the library itself; "
+                                "allowed: json_text, parse_json and try_parse_json of lockstep/base/json.h")
+
+
+CHECKS = (check_includes, check_built, check_cli_is_last, check_json, check_readmes, check_purpose)
 
 
 def main(arguments):

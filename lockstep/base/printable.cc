@@ -17,25 +17,26 @@ std::size_t length_by_first(unsigned char byte) {
   return byte >= 0xF0 && byte <= 0xF4 ? 4 : 0;
 }
 
+// A character of three or four bytes that has a shorter form, lies beyond the last one, or is half of a pair.
+bool is_no_character(unsigned char first, unsigned char second) {
+  return (first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0) ||
+         (first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90);
+}
+
 // The length of the character at the beginning; 0 where it is a control character or no character at all.
 std::size_t character_at(std::string_view rest) {
   const auto first = static_cast<unsigned char>(rest.front());
-  const std::size_t length = length_by_first(first);
-  if (length == 0 || length > rest.size()) return 0;
+  const std::size_t length = character_length(rest);
   if (length == 1) return first >= 0x20 && first != 0x7F ? 1 : 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if (!continues(static_cast<unsigned char>(rest[i]))) return 0;
-  const bool is_control = first == 0xC2 && static_cast<unsigned char>(rest[1]) < 0xA0;
+  const bool is_control = first == 0xC2 && length == 2 && static_cast<unsigned char>(rest[1]) < 0xA0;
   return is_control ? 0 : length;
 }
 
-}  // namespace
-
-std::string printable(std::string_view text) {
+std::string shown(std::string_view text, std::string_view kept) {
   std::string shown;
   shown.reserve(text.size());
   while (!text.empty()) {
-    const bool keeps = text.front() == '\n' || text.front() == '\t';
+    const bool keeps = kept.find(text.front()) != kept.npos;
     const std::size_t length = keeps ? 1 : character_at(text);
     if (length == 0)
       shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
@@ -44,6 +45,25 @@ std::string printable(std::string_view text) {
     text.remove_prefix(length == 0 ? 1 : length);
   }
   return shown;
+}
+
+}  // namespace
+
+std::size_t character_length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  const std::size_t length = length_by_first(first);
+  if (length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if (!continues(static_cast<unsigned char>(text[i]))) return 0;
+  return length > 2 && is_no_character(first, static_cast<unsigned char>(text[1])) ? 0 : length;
+}
+
+std::string printable(std::string_view text) {
+  return shown(text, "\n\t");
+}
+
+std::string printable_line(std::string_view text) {
+  return shown(text, "");
 }
 
 std::optional<std::size_t> first_unprintable(std::string_view text) {

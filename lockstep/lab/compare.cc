@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "lockstep/base/json.h"
 #include "lockstep/base/text.h"
 #include "lockstep/record/spec_fields.h"
 
@@ -63,7 +64,7 @@ std::set<std::string> spec_values(const record::Field& field, const Records& rec
   for (const record::RunRecord* record : records) {
     const nlohmann::json& value =
         record->spec.contains(field.name) ? record->spec.at(field.name) : field.default_value;
-    values.insert(value.is_null() ? "unset" : value.is_string() ? value.get<std::string>() : value.dump());
+    values.insert(value.is_null() ? "unset" : base::value_text(value));
   }
   return values;
 }

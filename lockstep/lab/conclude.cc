@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/run_events.h"
 #include "lockstep/record/record_steps.h"
@@ -56,7 +57,7 @@ Conclusion merge_run(const RunDirectory& run, record::RunContext context) {
 
 void keep(const RunDirectory& run, const Conclusion& conclusion) {
   write_atomically(run.events_file(), lines_of(conclusion.events));
-  write_atomically(run.record_file(), record::to_json(conclusion.record).dump(2) + "\n");
+  write_atomically(run.record_file(), base::json_text(record::to_json(conclusion.record), 2) + "\n");
 }
 
 record::RunRecord conclude(const RunDirectory& run, record::RunContext context) {
@@ -71,7 +72,7 @@ record::RunRecord read_record(const RunDirectory& run) {
         "run {} has no record: it is still running, or it was killed before one could be written. Its events "
         "are in {}.",
         run.id(), run.path().string()));
-  const Json json = Json::parse(read_whole(run.record_file()), nullptr, false);
+  const Json json = base::try_parse_json(read_whole(run.record_file()));
   if (json.is_discarded())
     throw base::StoreError(fmt::format("{} is damaged: it is not JSON.", run.record_file().string()));
   return record::record_from_json(json);

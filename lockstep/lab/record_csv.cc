@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lockstep/base/json.h"
+#include "lockstep/base/text.h"
 #include "lockstep/lab/record_exchange.h"
 #include "lockstep/lab/run_figures.h"
 #include "lockstep/record/spec_fields.h"
@@ -39,7 +41,7 @@ std::string line(const Row& row) {
 
 std::string text_of(const Json& value) {
   if (value.is_null()) return "";
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return base::value_text(value);
 }
 
 Row header() {

@@ -33,7 +33,7 @@ record::RunRecord record_of(const Json& json, const std::string& place) {
 
 RecordList records_of_file(const fs::path& file) {
   const std::string text = read_whole(file);
-  const Json whole = Json::parse(text, nullptr, false);
+  const Json whole = base::try_parse_json(text);
   RecordList records;
   if (whole.is_object() && whole.contains("records")) {  // a study that travels with them
     for (const Json& record : whole["records"]) records.push_back(record_of(record, file.string() + ": "));
@@ -44,8 +44,7 @@ RecordList records_of_file(const fs::path& file) {
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number)
     if (!line.empty())
-      records.push_back(
-          record_of(Json::parse(line, nullptr, false), fmt::format("{}:{}: ", file.string(), number)));
+      records.push_back(record_of(base::try_parse_json(line), fmt::format("{}:{}: ", file.string(), number)));
   return records;
 }
 
@@ -87,7 +86,7 @@ RecordList each_once(RecordList records) {
 
 std::string to_json_lines(std::span<const record::RunRecord> records) {
   std::string text;
-  for (const record::RunRecord& record : records) text += record::to_json(record).dump() + "\n";
+  for (const record::RunRecord& record : records) text += base::json_text(record::to_json(record)) + "\n";
   return text;
 }
 
@@ -111,8 +110,8 @@ Imported import_record(const fs::path& store, const record::RunRecord& record) {
   const RunDirectory draft = draft_of(run);
   std::error_code error = base::make_durable_directory(draft.path());
   if (!error) {
-    write_atomically(draft.spec_file(), record.spec.dump(2) + "\n");
-    write_atomically(draft.record_file(), record::to_json(record).dump(2) + "\n");
+    write_atomically(draft.spec_file(), base::json_text(record.spec, 2) + "\n");
+    write_atomically(draft.record_file(), base::json_text(record::to_json(record), 2) + "\n");
     error = base::rename_durably(draft.path(), run.path());
   }
   if (error)

@@ -14,6 +14,7 @@
 
 #include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/text.h"
 #include "lockstep/lab/atomic_file.h"
 #include "lockstep/launch/log_directory.h"
@@ -161,7 +162,7 @@ fs::path RunDirectory::rank_file(int rank) const {
 }
 
 record::RunSpec RunDirectory::spec() const {
-  const nlohmann::json json = nlohmann::json::parse(read_whole(spec_file()), nullptr, false);
+  const nlohmann::json json = base::try_parse_json(read_whole(spec_file()));
   if (json.is_discarded())
     throw base::StoreError(fmt::format("{} is damaged: it is not JSON.", spec_file().string()));
   return record::spec_from_json(json, spec_file().string());

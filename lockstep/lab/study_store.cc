@@ -10,6 +10,7 @@
 
 #include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/conclude.h"
 #include "lockstep/lab/run_index.h"
@@ -118,14 +119,14 @@ void keep_study(const fs::path& store, const StudyPlan& plan, const StudyState& 
                      {"choice", json_of(plan.study.choice)},
                      {"text", plan.study.source_text},
                      {"cells", cells}};
-  write_atomically(directory / "study.json", json.dump(2) + "\n");
+  write_atomically(directory / "study.json", base::json_text(json, 2) + "\n");
 }
 
 std::optional<StoredStudy> stored_study(const fs::path& store, const std::string& id) {
   const fs::path file = study_directory(store, id) / "study.json";
   if (!fs::exists(file)) return std::nullopt;
   try {
-    return study_of(Json::parse(read_whole(file)), file);
+    return study_of(base::parse_json(read_whole(file)), file);
   } catch (const Json::exception& error) {
     throw base::StoreError(fmt::format("{} is damaged: {}.", file.string(), error.what()));
   }
@@ -158,15 +159,15 @@ std::string to_travelling_json(const fs::path& store, const std::string& id) {
     throw base::ConfigError(
         fmt::format("there is no study '{}' in {}. `lockstep runs list` shows which runs belong to which.",
                     id, store.string()));
-  Json json = Json::parse(read_whole(study_directory(store, id) / "study.json"));
+  Json json = base::parse_json(read_whole(study_directory(store, id) / "study.json"));
   json["records"] = Json::array();
   for (const record::RunRecord& record : records_of(store, *stored))
     json["records"].push_back(record::to_json(record));
-  return json.dump() + "\n";
+  return base::json_text(json) + "\n";
 }
 
 std::optional<TravellingStudy> travelling_study(const fs::path& file) {
-  const Json json = Json::parse(read_whole(file), nullptr, false);
+  const Json json = base::try_parse_json(read_whole(file));
   if (!json.is_object() || !json.contains("choice") || !json.contains("records")) return std::nullopt;
   try {
     TravellingStudy study{study_of(json, file), {}};

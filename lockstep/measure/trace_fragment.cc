@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 
 namespace lockstep::measure {
 namespace {
@@ -74,7 +75,7 @@ class Lines {
     std::string text;
     if (!std::getline(stream_, text)) refuse("it ends too early");
     try {
-      return convert(json::parse(text));
+      return convert(base::parse_json(text));
     } catch (const std::exception& error) {
       refuse(error.what());
     }

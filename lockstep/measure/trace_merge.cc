@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/measure/trace.h"
 #include "lockstep/measure/trace_fragment.h"
 #include "lockstep/measure/whole_file.h"
@@ -123,7 +124,7 @@ class EventWriter {
     write({{"ph", "M"}, {"name", name}, {"pid", rank}, {"tid", track}, {"args", arguments}});
   }
   void write(const json& event) {
-    out_ << (first_ ? "\n" : ",\n") << event.dump();
+    out_ << (first_ ? "\n" : ",\n") << base::json_text(event);
     first_ = false;
   }
 
@@ -177,7 +178,7 @@ TraceSummary write_trace(const std::filesystem::path& path,
   const json other = {
       {"ranks", ranks.size()}, {"slices", summary.slices}, {"dropped_slices", summary.dropped}};
   write_whole_file(path, [&](std::ostream& out) {
-    out << R"({"displayTimeUnit":"ms","otherData":)" << other.dump() << R"(,"traceEvents":[)";
+    out << R"({"displayTimeUnit":"ms","otherData":)" << base::json_text(other) << R"(,"traceEvents":[)";
     EventWriter writer(out, origin_ns);
     for (const Rank& rank : ranks) writer.write_rank(rank.header, rank.tracks);
     out << "\n]}\n";

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/measure/trace.h"
 #include "lockstep/measure/trace_fragment.h"
 #include "lockstep/measure/whole_file.h"
@@ -16,7 +17,7 @@ std::int64_t nanoseconds_of(base::TimePoint time) {
 }
 
 void write_line(std::ostream& out, const TraceSlice& slice) {
-  out << to_json(slice).dump() << '\n';
+  out << base::json_text(to_json(slice)) << '\n';
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ void TraceRecorder::write_header(std::ostream& out) const {
   header.clock_offset_ns = options_.clock_offset.count();
   header.slices = spans_.size() + operations_.size();
   header.dropped = dropped_;
-  out << to_json(header).dump() << '\n';
+  out << base::json_text(to_json(header)) << '\n';
 }
 
 void TraceRecorder::write_spans(std::ostream& out) const {

@@ -158,7 +158,7 @@ std::string format_safetensors_front(std::vector<SafetensorsEntry>& entries,
     entry.end = at += bytes_of(entry, "the weights to save");
     header[entry.name] = entry_json(entry);
   }
-  std::string text = header.dump();
+  std::string text = base::json_text(header);
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const std::uint64_t length = text.size();
   return std::string(reinterpret_cast<const char*>(&length), kLengthBytes) + text;

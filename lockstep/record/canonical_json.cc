@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 
 namespace lockstep::record {
 namespace {
@@ -30,7 +31,7 @@ void append_object(std::string& out, const Json& object) {
   out += '{';
   const char* separator = "";
   for (const auto& [key, member] : object.items()) {
-    out += separator + Json(key).dump() + ':';
+    out += separator + base::json_text(Json(key)) + ':';
     append(out, member);
     separator = ",";
   }
@@ -52,7 +53,7 @@ void append(std::string& out, const Json& value) {
   if (value.is_object()) return append_object(out, value);
   if (value.is_array()) return append_array(out, value);
   if (value.is_number_float()) return append_number(out, value.get<double>());
-  out += value.dump();
+  out += base::json_text(value);
 }
 
 }  // namespace

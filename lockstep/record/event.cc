@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <istream>
 
+#include "lockstep/base/json.h"
 #include "lockstep/record/json_archive.h"
 
 namespace lockstep::record {
@@ -25,8 +26,8 @@ std::optional<EventBody> body_named(const std::string& name, const Json& json) {
 
 Json parse_line(const std::string& line) {
   try {
-    return Json::parse(line);
-  } catch (const Json::parse_error&) {
+    return base::parse_json(line);
+  } catch (const Json::exception&) {
     throw base::StoreError("this is not JSON: the line is damaged.");
   }
 }
@@ -38,7 +39,7 @@ std::string to_line(const Event& event) {
   json["event"] = std::visit([](const auto& body) { return body.kName; }, event.body);
   json["rank"] = event.rank;
   json["time"] = event.time;
-  return json.dump();
+  return base::json_text(json);
 }
 
 std::optional<Event> event_from_line(const std::string& line) {

@@ -20,6 +20,7 @@
 
 #include "lockstep/base/error.h"
 
+#include "lockstep/base/json.h"
 namespace lockstep::record {
 
 template <class T>
@@ -60,7 +61,7 @@ inline std::optional<double> decode_number(const Json& json) {
 
 [[noreturn]] inline void refuse(const std::string& where, const char* expected, const Json& json) {
   throw base::StoreError(fmt::format("{} should be {} and is {}: the file is damaged, or not one of ours.",
-                                     where, expected, json.dump().substr(0, 60)));
+                                     where, expected, base::json_text(json).substr(0, 60)));
 }
 
 }  // namespace archive_detail

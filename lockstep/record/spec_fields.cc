@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/text.h"
 #include "lockstep/record/catalogue.h"
 #include "lockstep/record/catalogue_data.h"
@@ -90,7 +91,7 @@ std::string with(std::string_view text, char from, char to) {
 }
 
 std::string shown(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return base::value_text(value);
 }
 
 }  // namespace

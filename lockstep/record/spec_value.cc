@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/text.h"
 #include "lockstep/base/units.h"
 #include "lockstep/record/spec_fields.h"
@@ -58,7 +59,7 @@ Json integer_from(const Json& value) {
 
 Json flag_from(const Json& value) {
   if (value.is_boolean()) return value;
-  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  const std::string text = base::value_text(value);
   for (const char* yes : {"true", "on", "yes", "1"}) {
     if (text == yes) return true;
   }
@@ -170,7 +171,7 @@ nlohmann::json normalise(const Field& field, const Json& value, const std::strin
     if (const auto complaint = field.rule.complaint(normal)) throw BadValue{*complaint};
     return normal;
   } catch (const BadValue& bad) {
-    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    const std::string text = base::value_text(value);
     throw base::ConfigError(fmt::format("{}{} is '{}': {}", origin, field.name, text, bad.complaint));
   }
 }

@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 Json value_of(const YAML::Node& node, const std::string& where) {
   if (node.IsNull()) return nullptr;
-  if (node.IsScalar()) return node.Scalar();
+  if (node.IsScalar()) return base::text_to_bytes(node.Scalar());
   if (!node.IsMap()) throw base::ConfigError(where + "a list cannot be the value of a field.");
   Json object = Json::object();
   for (const auto& pair : node) {
@@ -33,7 +33,7 @@ Json value_of(const YAML::Node& node, const std::string& where) {
 }
 
 // The library says "[its name for the error] parse error at line 1, column 29: what is wrong".
-std::string json_complaint(const Json::parse_error& error, const std::string& file_name) {
+std::string json_complaint(const Json::exception& error, const std::string& file_name) {
   static const std::regex kPlace("parse error at line ([0-9]+), column ([0-9]+): ");
   const std::string text = error.what();
   std::smatch found;
@@ -83,7 +83,7 @@ RunSpec read_spec_file(const std::filesystem::path& file) {
       throw base::ConfigError(fmt::format("{}: {} is given twice.", file.string(), key));
     };
     return spec_from_json(base::parse_json(text.str(), refuse_double), file.string());
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {
     throw base::ConfigError(json_complaint(error, file.string()));
   }
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/sha256.h"
 
 namespace lockstep::train {
@@ -39,7 +40,7 @@ Manifest from_json(const json& from) {
 
 Manifest parse(const std::string& text) {
   try {
-    return from_json(json::parse(text));
+    return from_json(base::parse_json(text));
   } catch (const json::exception&) {
     throw base::DataError("its manifest is damaged");
   }
@@ -49,8 +50,8 @@ Manifest parse(const std::string& text) {
 
 std::string format_manifest(const Manifest& manifest) {
   json all = to_json(manifest);
-  all["checksum"] = base::sha256_hex(all.dump());
-  return all.dump(1) + "\n";
+  all["checksum"] = base::sha256_hex(base::json_text(all));
+  return base::json_text(all, 1) + "\n";
 }
 
 Manifest read_manifest(const fs::path& checkpoint) {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/models/safetensors.h"
 
 namespace lockstep::train {
@@ -77,7 +78,7 @@ nlohmann::json read_facts(Reader& reader, const fs::path& path) {
   if (reader.text(kMagic.size()) != kMagic) refuse(path, "it begins with something else");
   std::uint64_t length = 0;
   reader.read(&length, kLengthBytes);
-  nlohmann::json facts = nlohmann::json::parse(reader.text(length), nullptr, false);
+  nlohmann::json facts = base::try_parse_json(reader.text(length));
   if (facts.is_discarded()) refuse(path, "its facts are not JSON");
   return facts;
 }
@@ -94,7 +95,7 @@ models::SafetensorsHeader read_header(Reader& reader, const fs::path& path) {
 }  // namespace
 
 PartFront front_of(const CheckpointPart& part) {
-  const std::string facts = part.facts.dump();
+  const std::string facts = base::json_text(part.facts);
   const std::uint64_t length = facts.size();
   std::vector<models::SafetensorsEntry> entries;
   for (const models::NamedTensor& named : part.tensors) {

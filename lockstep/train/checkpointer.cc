@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/log.h"
 #include "lockstep/models/weights.h"
 #include "lockstep/train/same_run.h"
@@ -39,7 +40,7 @@ nlohmann::json to_json(const CheckpointFile& file) {
 }
 
 CheckpointFile file_from_text(const std::string& text) {
-  const nlohmann::json told = nlohmann::json::parse(text);
+  const nlohmann::json told = base::parse_json(text);
   return {told.at("name"), told.at("bytes"), told.at("sha256")};
 }
 
@@ -64,10 +65,11 @@ void Checkpointer::save(const Progress& progress) {
   const base::TimePoint began = base::now();
   const auto step = static_cast<std::uint64_t>(progress.steps_done);
   parts_.strategy.settle();
-  const auto progresses = gather_texts("progress", progress.steps_done, to_json(progress).dump());
+  const auto progresses = gather_texts("progress", progress.steps_done, base::json_text(to_json(progress)));
   std::string written;
   if (writes_part())
-    written = to_json(write_part(directory_, step, group_.rank, make_part(progress, progresses))).dump();
+    written =
+        base::json_text(to_json(write_part(directory_, step, group_.rank, make_part(progress, progresses))));
   std::vector<CheckpointFile> files;
   for (const std::string& text : gather_texts("file", progress.steps_done, written)) {
     if (!text.empty()) files.push_back(file_from_text(text));
@@ -91,7 +93,7 @@ CheckpointPart Checkpointer::make_part(const Progress& progress,
   part.facts["spec"] = lasting_fields(parts_.spec);
   part.facts["progress"] = train::to_json(progress);
   part.facts["strategy"] = parts_.strategy.state();
-  for (const std::string& text : progresses) part.facts["progresses"].push_back(nlohmann::json::parse(text));
+  for (const std::string& text : progresses) part.facts["progresses"].push_back(base::parse_json(text));
   if (writes_model()) add_with_prefix(part.tensors, kModel, parts_.model.state());
   add_with_prefix(part.tensors, kOptimizer, parts_.optimizer.state());
   return part;

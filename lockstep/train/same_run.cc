@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "lockstep/base/json.h"
 #include "lockstep/base/text.h"
 #include "lockstep/record/spec_fields.h"
 
@@ -12,9 +13,9 @@ namespace lockstep::train {
 namespace {
 
 std::string value_text(const nlohmann::json& fields, const std::string& name) {
-  if (fields.contains(name)) return fields.at(name).dump();
+  if (fields.contains(name)) return base::json_text(fields.at(name));
   const nlohmann::json& standard = record::field_named(name, "spec").default_value;
-  return standard.is_null() ? "unset" : standard.dump();
+  return standard.is_null() ? "unset" : base::json_text(standard);
 }
 
 }  // namespace
@@ -31,7 +32,7 @@ nlohmann::json lasting_fields(record::RunSpec spec) {
   spec.check_every = standard.check_every;
   spec.measure = standard.measure;
   spec.skip_steps = standard.skip_steps;
-  return nlohmann::json::parse(record::canonical_json(spec));
+  return base::parse_json(record::canonical_json(spec));
 }
 
 std::string differences(const nlohmann::json& here, const nlohmann::json& there, std::string_view where) {

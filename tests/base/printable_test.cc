@@ -24,6 +24,16 @@ TEST(Printable, WhatIsNoTextIsSpelt) {
   EXPECT_EQ(printable(std::string("a\0b", 3)), "a\\x00b");
 }
 
+TEST(Printable, WhatOnlyLooksLikeACharacterIsSpelt) {
+  EXPECT_EQ(printable("\xE0\x80\xAF"), "\\xe0\\x80\\xaf") << "a character of one byte in three";
+  EXPECT_EQ(printable("\xED\xA0\x80"), "\\xed\\xa0\\x80") << "half of a pair";
+  EXPECT_EQ(printable("\xF4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond the last one";
+}
+
+TEST(Printable, ALineStaysOne) {
+  EXPECT_EQ(printable_line("a\nb\tc"), "a\\x0ab\\x09c");
+}
+
 TEST(Printable, TheFirstByteThatIsNoTextIsFound) {
   EXPECT_EQ(first_unprintable("ab\x01"), 2u);
   EXPECT_EQ(first_unprintable("\xC3\xBC\x80"), 2u);

@@ -58,9 +58,11 @@ class Rank:
 
 
 class EngineCase(unittest.TestCase):
+    directory_suffix = ""
+
     def start(self, spec, world=1, environment=None):
         """Starts every rank; returns the run's directory and the processes."""
-        folder = tempfile.TemporaryDirectory()
+        folder = tempfile.TemporaryDirectory(suffix=self.directory_suffix)
         self.addCleanup(folder.cleanup)
         directory = Path(folder.name)
         (directory / "spec.json").write_text(json.dumps({"engine": "torch", "device": "cpu", "threads": 1, "workers": world, **spec}))

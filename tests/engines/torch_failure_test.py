@@ -31,6 +31,17 @@ class FailureTest(EngineCase):
     def test_a_missing_data_set_is_named_with_the_places(self):
         self.refused(3, "data set 'driving' was not found", model="pilotnet", data="driving", data_dir="/nonexistent")
 
+    def test_a_path_that_is_no_text_is_told_in_an_event_and_on_a_terminal(self):
+        (rank,) = self.run_engine({**QUICK, "model": "pilotnet", "data": "driving", "data_dir": "/nonexistent/caf\uefe9"})
+        self.assertEqual(rank.code, 3, rank.said)
+        self.assertIn("/nonexistent/caf\uefe9", rank.of("failed")[0]["message"])
+        self.assertIn("/nonexistent/caf\\xe9", rank.said)
+
+    def test_ranks_meet_in_a_directory_whose_name_is_no_text(self):
+        self.directory_suffix = "caf\udce9"
+        for rank in self.run_engine({**QUICK, "steps": 2}, world=2):
+            self.assertEqual(rank.code, 0, rank.said)
+
     def test_a_model_that_does_not_fit_the_data_is_refused(self):
         self.refused(3, "it is for classification, and model pilotnet is for steering", model="pilotnet")
 

@@ -117,6 +117,11 @@ class CheckLayersTest(unittest.TestCase):
         self.write("lockstep/extra/thing.h", "// A thing.\n")
         self.expect_violation("lockstep/extra/thing.h:1:", "table of modules")
 
+    def test_json_that_base_does_not_write_or_read_is_named(self):
+        for line in ("auto text = json.dump(2);", "auto text = cores->dump();", "auto json = nlohmann::json::parse(text);"):
+            self.write("lockstep/comm/work.h", f"// Work.\n{line}\n")
+            self.expect_violation("lockstep/comm/work.h:2:", "lockstep/base/json.h")
+
     def test_a_module_without_a_readme_is_named(self):
         (self.root / "lockstep/comm/README.md").unlink()
         self.expect_violation("lockstep/comm/README.md:1:", "is missing")

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import threading
 import time
 
@@ -12,8 +13,21 @@ FLUSH_SECONDS = 0.25
 WORDS = {math.inf: "infinity", -math.inf: "-infinity"}
 
 
+def bytes_to_text(path):
+    """A path's text as Lockstep writes it into JSON: a byte that is no UTF-8 becomes the character U+EF00 + byte."""
+    return re.sub("[\udc80-\udcff]|[\uef80-\uefff]",
+                  lambda found: "".join(chr(0xEF00 + byte) for byte in os.fsencode(found.group())), path)
+
+
+def text_to_bytes(text):
+    """The other direction: the path as Python holds one."""
+    return re.sub("[\uef80-\uefff]+", lambda found: os.fsdecode(bytes(ord(letter) & 0xFF for letter in found.group())), text)
+
+
 def plain(value):
     """The value as JSON can hold it; what is unknown (None) is left out."""
+    if isinstance(value, str):
+        return bytes_to_text(value)
     if isinstance(value, dict):
         return {key: plain(member) for key, member in value.items() if member is not None}
     if isinstance(value, (list, tuple)):

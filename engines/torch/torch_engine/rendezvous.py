@@ -42,7 +42,7 @@ def join(spec, directory, rank, world, gpus):
         raise DeviceError(f"backend '{spec.backend}' is missing: this PyTorch was built without it.")
     prepare_environment(spec.backend, world, gpus)
     try:
-        store = dist.FileStore(store_file(directory), world)
+        store = dist.FileStore(os.fsencode(store_file(directory)), world)
         dist.init_process_group(spec.backend, store=store, rank=rank, world_size=world,
                                 timeout=datetime.timedelta(seconds=spec.timeout))
         dist.barrier()

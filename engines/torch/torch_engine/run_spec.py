@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 from torch_engine.catalogue import DATA, MODEL_FILE, MODELS, PROCEDURAL, is_model_file
 from torch_engine.errors import ConfigError, DeviceError
+from torch_engine.events import text_to_bytes
 
 # Defaults of lockstep/record/spec_fields.def, for specs that leave fields out. A stored spec has them all.
 DEFAULTS = {
@@ -30,13 +31,14 @@ LIMITS = ("epochs", "steps", "max_time", "target_loss", "target_val_loss", "targ
 def read_spec(directory):
     file = Path(directory) / "spec.json"
     try:
-        given = json.loads(file.read_text())
+        given = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{file} cannot be read: {error.strerror}.") from error
     except ValueError as error:
         raise ConfigError(f"{file} is not JSON: {error}.") from error
     if not isinstance(given, dict):
         raise ConfigError(f"{file}: a spec must be a JSON object of fields and values.")
+    given = {name: text_to_bytes(value) if isinstance(value, str) else value for name, value in given.items()}
     return SimpleNamespace(**{**DEFAULTS, **given})
 
 

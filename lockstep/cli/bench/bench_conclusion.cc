@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/cli/bench/bench_json.h"
 #include "lockstep/cli/bench/bench_table.h"
 #include "lockstep/cli/version.h"
@@ -48,7 +49,7 @@ void conclude_bench(const BenchOptions& options, BenchReport report, const std::
                     const Console& console) {
   report.version = version();
   report.rank_source = rank_source;
-  const std::string document = bench_json(report).dump(2) + "\n";
+  const std::string document = base::json_text(bench_json(report), 2) + "\n";
   const bool printed = print(options.json ? document : bench_table(report), console);
   if (!options.json_file.empty())
     measure::write_whole_file(options.json_file, [&](std::ostream& out) { out << document; });

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lockstep/base/json.h"
 #include "lockstep/cli/setters.h"
 #include "lockstep/cli/version.h"
 #include "lockstep/comm/registry.h"
@@ -67,7 +68,8 @@ std::vector<Flag> BackendsCommand::flags() {
 int BackendsCommand::run(const Invocation& invocation) {
   const comm::Registry registry(comm::default_plugin_directory());
   const std::vector<Row> rows = rows_of(registry);
-  invocation.console.print(json_ ? json_of(rows).dump(2) + "\n" : text_of(rows, invocation.console));
+  invocation.console.print(json_ ? base::json_text(json_of(rows), 2) + "\n"
+                                 : text_of(rows, invocation.console));
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/log.h"
 #include "lockstep/base/text.h"
 #include "lockstep/cli/runs/named_records.h"
@@ -276,7 +277,7 @@ int CompareCommand::run(const Invocation& invocation) {
   const std::filesystem::path store = store_of(store_, sides_);
   const auto a = named_records(store, sides_[0]), b = named_records(store, sides_[1]);
   const std::vector<ComparedCell> cells = lab::compare(a, b, wanted);
-  invocation.console.print(json_ ? json_of(cells).dump(2) + "\n"
+  invocation.console.print(json_ ? base::json_text(json_of(cells), 2) + "\n"
                                  : text_of(cells, sides_, invocation.console));
   require_compared(cells, sides_);
   if (threshold_) judge(cells, *threshold_);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/text.h"
 #include "lockstep/base/units.h"
 #include "lockstep/cli/progress.h"
@@ -136,7 +137,8 @@ int DataCommand::run(const Invocation& invocation) {
     throw base::DataError(fmt::format("--data-dir: {} is not a directory. `lockstep data get NAME` makes it.",
                                       data_dir_->string()));
   const std::vector<data::SetDescription> sets = data::describe_all(data_dir_);
-  invocation.console.print(json_ ? json_of(sets).dump(2) + "\n" : text_of(sets, invocation.console));
+  invocation.console.print(json_ ? base::json_text(json_of(sets), 2) + "\n"
+                                 : text_of(sets, invocation.console));
   return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lockstep/base/json.h"
 #include "lockstep/cli/doctor/finding.h"
 #include "lockstep/cli/setters.h"
 #include "lockstep/cli/version.h"
@@ -68,7 +69,8 @@ std::vector<Flag> DoctorCommand::flags() {
 
 int DoctorCommand::run(const Invocation& invocation) {
   const Findings findings = examine_all();
-  invocation.console.print(json_ ? json_of(findings).dump(2) + "\n" : text_of(findings, invocation.console));
+  invocation.console.print(json_ ? base::json_text(json_of(findings), 2) + "\n"
+                                 : text_of(findings, invocation.console));
   return exit_code_of(findings);
 }
 

@@ -8,6 +8,7 @@
 
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/cli/fit/answer.h"
 #include "lockstep/cli/fit/fit_report.h"
 #include "lockstep/cli/fit/fit_trial.h"
@@ -91,7 +92,7 @@ int FitCommand::run(const Invocation& invocation) {
   for (const Answer& answer : chosen_answers(options_.answers, options_.workers))
     rows.push_back(search(options_, answer, store, signals, invocation.console));
   require_one_that_runs(rows);
-  invocation.console.print(options_.json ? fit_json(options_, rows).dump(2) + "\n"
+  invocation.console.print(options_.json ? base::json_text(fit_json(options_, rows), 2) + "\n"
                                          : fit_text(options_, rows, invocation.console));
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/units.h"
 #include "lockstep/cli/captured_program.h"
 #include "lockstep/cli/setters.h"
@@ -24,7 +25,7 @@ Json described_models(const std::filesystem::path& worker, std::optional<int> cl
   std::vector<std::string> command = {worker.string(), "describe", "--json"};
   if (classes) command.insert(command.end(), {"--classes", std::to_string(*classes)});
   const std::string what = "`lockstep-worker describe`";
-  const Json described = Json::parse(output_of(command, what, kLimit), nullptr, false);
+  const Json described = base::try_parse_json(output_of(command, what, kLimit));
   if (!described.is_object() || !described.contains("models") || !described["models"].is_array())
     throw base::DeviceError(what +
                             " did not answer as this version expects. Next step: build both programs anew.");
@@ -84,7 +85,8 @@ std::vector<Flag> ModelsCommand::flags() {
 
 // Names and descriptions need no worker; what is counted does.
 int ModelsCommand::show_catalogue(const Invocation& invocation) const {
-  invocation.console.print(json_ ? catalogue().dump(2) + "\n" : text_of(catalogue(), invocation.console));
+  invocation.console.print(json_ ? base::json_text(catalogue(), 2) + "\n"
+                                 : text_of(catalogue(), invocation.console));
   throw base::DeviceError(
       "parameters and FLOPs are counted by lockstep-worker, which is not beside this program: it was built "
       "without "
@@ -95,7 +97,7 @@ int ModelsCommand::run(const Invocation& invocation) {
   const auto worker = find_worker();
   if (!worker) return show_catalogue(invocation);
   const Json models = described_models(*worker, classes_);
-  invocation.console.print(json_ ? models.dump(2) + "\n" : text_of(models, invocation.console));
+  invocation.console.print(json_ ? base::json_text(models, 2) + "\n" : text_of(models, invocation.console));
   return 0;
 }
 

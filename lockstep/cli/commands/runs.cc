@@ -10,6 +10,7 @@
 #include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
+#include "lockstep/base/json.h"
 #include "lockstep/cli/runs/named_records.h"
 #include "lockstep/cli/runs/runs_text.h"
 #include "lockstep/cli/setters.h"
@@ -125,7 +126,7 @@ int RunsCommand::list(const Words& names, const Console& console) const {
   std::vector<lab::IndexedRun> runs = index.runs();
   if (!study_.empty()) runs = runs_of_study(std::move(runs), study_, place);
   if (json_)
-    console.print(runs_json(runs, place).dump(2) + "\n");
+    console.print(base::json_text(runs_json(runs, place), 2) + "\n");
   else
     console.print(runs.empty() ? no_runs_text(place) : runs_text(runs, console));
   return 0;
@@ -133,7 +134,7 @@ int RunsCommand::list(const Words& names, const Console& console) const {
 
 int RunsCommand::show_spec(const std::string& id, const Console& console) const {
   const record::RunSpec spec = lab::RunDirectory::open(store(), id).spec();
-  console.print(json_ ? record::to_json(spec).dump(2) + "\n" : yaml_of(spec));
+  console.print(json_ ? base::json_text(record::to_json(spec), 2) + "\n" : yaml_of(spec));
   return 0;
 }
 
@@ -143,7 +144,8 @@ int RunsCommand::show(const Words& ids, const Console& console) const {
   if (spec_) return show_spec(ids.front(), console);
   const lab::RunDirectory run = lab::RunDirectory::open(store(), ids.front());
   const RunRecord record = lab::read_record(run);
-  console.print(json_ ? record::to_json(record).dump(2) + "\n" : summary_of(record, {run.path()}, console));
+  console.print(json_ ? base::json_text(record::to_json(record), 2) + "\n"
+                      : summary_of(record, {run.path()}, console));
   return 0;
 }
 
@@ -206,8 +208,9 @@ int RunsCommand::take_in(const Words& files, const Console& console) const {
     throw base::UsageError("import what? lockstep runs import FILE.jsonl, a run's directory or a store.");
   std::map<lab::Imported, int> counts;
   for (const std::string& file : files)
-    for (const RunRecord& record : lab::read_records(file))
-      ++counts[lab::import_record(lab::find_store(store_), record)];
+    for (RunRecord& record : lab::read_records(file)) records.push_back(std::move(record));
+  std::map<lab::Imported, int> counts;
+  for (const RunRecord& record : records) ++counts[lab::import_record(lab::find_store(store_), record)];
   console.print(fmt::format("{} imported, {} known already\n",
                             base::counted(counts[lab::Imported::added], "run"),
                             counts[lab::Imported::known]));

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lockstep/base/json.h"
 #include "lockstep/base/text.h"
 #include "lockstep/cli/setters.h"
 #include "lockstep/cli/version.h"
@@ -123,7 +124,8 @@ std::vector<Flag> StrategiesCommand::flags() {
 }
 
 int StrategiesCommand::run(const Invocation& invocation) {
-  invocation.console.print(json_ ? json_of_all().dump(2) + "\n" : text_of_all(invocation.console));
+  invocation.console.print(json_ ? base::json_text(json_of_all(), 2) + "\n"
+                                 : text_of_all(invocation.console));
   return 0;
 }
 

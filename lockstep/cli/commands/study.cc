@@ -8,6 +8,7 @@
 #include "lockstep/base/log.h"
 #include "lockstep/cli/log_identity.h"
 #include "lockstep/cli/run_machine.h"
+#include "lockstep/base/json.h"
 #include "lockstep/cli/study/study_display.h"
 #include "lockstep/cli/study/study_files.h"
 #include "lockstep/cli/study/study_planner.h"
@@ -44,7 +45,7 @@ std::vector<Example> StudyCommand::examples() const {
 }
 
 int StudyCommand::list(const Console& console) const {
-  console.print(request_.json ? list_json().dump(2) + "\n" : list_text(console));
+  console.print(request_.json ? base::json_text(list_json(), 2) + "\n" : list_text(console));
   return 0;
 }
 
@@ -52,7 +53,7 @@ int StudyCommand::run_cells(const Console& console) const {
   const std::filesystem::path store = lab::find_store(request_.store);
   const lab::StudyPlan plan = StudyPlanner(store).plan(load_study(request_.name, request_.choice));
   if (request_.dry_run) {
-    console.print(request_.json ? plan_json(plan).dump(2) + "\n" : plan_text(plan, console));
+    console.print(request_.json ? base::json_text(plan_json(plan), 2) + "\n" : plan_text(plan, console));
     return 0;
   }
   if (!request_.resume) console.note(plan_text(plan, console));
@@ -69,7 +70,7 @@ int StudyCommand::run_cells(const Console& console) const {
       }};
   const lab::StudyOutcome outcome = lab::run_study(plan, options_of(request_, store), watcher);
   display.clear();
-  console.print(request_.json ? outcome_json(plan, outcome).dump(2) + "\n"
+  console.print(request_.json ? base::json_text(outcome_json(plan, outcome), 2) + "\n"
                               : outcome_text(plan, outcome, console));
   return exit_code_of(outcome);
 }

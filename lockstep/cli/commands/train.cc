@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lockstep/base/durable.h"
+#include "lockstep/base/json.h"
 #include "lockstep/cli/log_identity.h"
 #include "lockstep/cli/train/spec_text.h"
 #include "lockstep/cli/train/train_files.h"
@@ -50,7 +52,7 @@ int TrainCommand::run(const Invocation& invocation) {
   if (options_.dry_run) {
     require_inputs(plan.spec);
     if (!identity || identity->group.rank == 0)
-      invocation.console.print(options_.json ? plan_json(plan).dump(2) + "\n" : plan_text(plan));
+      invocation.console.print(options_.json ? base::json_text(plan_json(plan), 2) + "\n" : plan_text(plan));
     return 0;
   }
   require_outputs(plan.spec, options_.spec_file);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/units.h"
 #include "lockstep/cli/captured_program.h"
 
@@ -65,7 +66,7 @@ BatchTrial try_batch(const FitOptions& options, const Answer& answer, std::int64
   const std::string what = fmt::format("the trial of {} with a batch of {} per worker", answer.name, batch);
   const Captured run =
       capture(command_for(options, answer, batch, store), what, options.trial_timeout, &signals);
-  const nlohmann::json record = nlohmann::json::parse(run.output, nullptr, false);
+  const nlohmann::json record = base::try_parse_json(run.output);
   if (record.is_object() && record.value("status", "") == "out_of_memory") return {batch, false, 0, {}};
   if (!run.status.ok() || !record.is_object()) refuse(run, what, record);
   return trial_from(record, batch);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/text.h"
 #include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/conclude.h"
@@ -36,7 +37,7 @@ std::vector<RunRecord> records_of_list(const nlohmann::json& list, const fs::pat
 
 // One record, a list of them, or one in each line.
 std::vector<RunRecord> records_of_file(const fs::path& file) {
-  const nlohmann::json whole = nlohmann::json::parse(lab::read_whole(file), nullptr, false);
+  const nlohmann::json whole = base::try_parse_json(lab::read_whole(file));
   return whole.is_array() ? records_of_list(whole, file) : lab::read_records(file);
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/log.h"
 #include "lockstep/base/statistics.h"
 #include "lockstep/cli/captured_program.h"
@@ -72,7 +73,7 @@ const std::map<std::string, RunEstimate::ModelCost>& RunEstimate::costs() {
   try {
     const auto worker = find_worker();
     if (!worker) return *costs_;
-    const auto described = nlohmann::json::parse(
+    const auto described = base::parse_json(
         output_of({worker->string(), "describe", "--json"}, "`lockstep-worker describe`", kDescribeLimit));
     for (const auto& model : described.at("models")) {
       const double flops = model.value("training_flops_per_sample", 3 * model.value("flops_per_sample", 0.0));

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <optional>
 
+#include "lockstep/base/json.h"
 #include "lockstep/record/spec_fields.h"
 
 namespace lockstep::cli {
@@ -22,7 +23,7 @@ bool is_plain(const std::string& word) {
 
 std::string yaml_value(const nlohmann::json& value) {
   if (value.is_string() && is_plain(value.get<std::string>())) return value.get<std::string>();
-  return value.dump();
+  return base::json_text(value);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/cli/text_table.h"
 #include "lockstep/cli/train/limit_reached.h"
 #include "lockstep/cli/train/train_files.h"
@@ -23,7 +24,7 @@ using record::RunRecord;
 std::string field(const RunRecord& record, const char* name) {
   if (!record.spec.contains(name)) return "?";
   const nlohmann::json& value = record.spec.at(name);
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return base::value_text(value);
 }
 
 // Only this version's specs can be asked for their input.
@@ -43,7 +44,7 @@ std::string named(const char* name, const std::string& value) {
 std::string shared_cores(const RunRecord& record) {
   if (!record.oversubscribed.value_or(false)) return "";
   const auto cores = record.machine.is_object() ? record.machine.find("cores") : record.machine.end();
-  const std::string count = cores == record.machine.end() ? "" : cores->dump() + ", ";
+  const std::string count = cores == record.machine.end() ? "" : base::json_text(*cores) + ", ";
   const std::string each =
       record.spec.contains("threads") ? fmt::format(" of {} threads", field(record, "threads")) : "";
   return named("cores", fmt::format("{}shared by {}{}: they take turns, so the times are not those "

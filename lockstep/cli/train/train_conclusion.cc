@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/log.h"
 #include "lockstep/cli/train/summary.h"
 
@@ -15,7 +16,7 @@ namespace {
 bool print(const TrainOptions& options, const std::filesystem::path& stored, const record::RunRecord& record,
            const Console& console) {
   try {
-    console.print(options.json ? record::to_json(record).dump(2) + "\n"
+    console.print(options.json ? base::json_text(record::to_json(record), 2) + "\n"
                                : summary_of(record, {stored, true}, console));
     return true;
   } catch (const ReaderGone&) {

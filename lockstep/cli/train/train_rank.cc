@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/cli/log_identity.h"
 #include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/train/live_display.h"
@@ -84,7 +85,7 @@ launch::Variables environment_of(const TrainOptions& options, const TrainPlan& p
 
 // A file without a name that lasts as long as the process: nobody has to remove it.
 std::string spec_in_memory(const record::RunSpec& spec) {
-  const std::string text = record::to_json(spec).dump();
+  const std::string text = base::json_text(record::to_json(spec));
   const int fd = ::memfd_create("spec.json", 0);
   if (fd < 0 || ::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     throw base::StoreError("the spec cannot be handed to the worker: " + base::errno_text());

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "lockstep/base/json.h"
 #include "lockstep/report/formats/formats.h"
 
 namespace lockstep::report {
@@ -118,7 +119,7 @@ std::string json_of(const Report& report) {
   for (const PublishedNote& note : report.published)
     json["published"].push_back(
         {{"name", note.name}, {"source", note.source}, {"definition", note.definition}});
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return base::json_text(json, 2) + "\n";
 }
 
 }  // namespace lockstep::report

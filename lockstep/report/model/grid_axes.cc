@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "lockstep/base/json.h"
+
 namespace lockstep::report {
 namespace {
 
@@ -47,7 +49,7 @@ std::string field_text(const record::RunRecord& record, const std::string& field
   if (field == "workers") return std::to_string(record.workers);
   if (!record.spec.is_object() || !record.spec.contains(field)) return "";
   const nlohmann::json& value = record.spec[field];
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return base::value_text(value);
 }
 
 std::string axis_text(const record::RunRecord& record, const std::string& field) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/units.h"
 #include "lockstep/models/describe.h"
 #include "lockstep/models/registry.h"
@@ -26,7 +27,7 @@ int describe_command(const Words& words) {
   }
   const nlohmann::json all = {
       {"models", models_json}, {"strategies", parallel::strategy_names()}, {"libtorch", TORCH_VERSION}};
-  fmt::print("{}\n", all.dump(1));
+  fmt::print("{}\n", base::json_text(all, 1));
   return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/comm/registry.h"
 #include "lockstep/comm/session.h"
 #include "lockstep/measure/torch/counting_allocator.h"
@@ -34,14 +35,14 @@ void hold_back_signals() {
 RunPlace meet(comm::Session& session, const record::RunSpec& spec,
               const std::optional<std::string>& directory) {
   const base::Deadline deadline(base::from_seconds(spec.timeout.count));
-  const nlohmann::json mine = nlohmann::json::parse(record::canonical_json(spec));
+  const nlohmann::json mine = base::parse_json(record::canonical_json(spec));
   if (session.group().rank == 0) {
     const nlohmann::json word = {{"directory", std::filesystem::absolute(directory.value_or(".")).string()},
                                  {"began", RunClock::system_seconds()},
                                  {"spec", mine}};
-    session.store().set("train/run", word.dump());
+    session.store().set("train/run", base::json_text(word));
   }
-  const nlohmann::json word = nlohmann::json::parse(session.store().get("train/run", deadline));
+  const nlohmann::json word = base::parse_json(session.store().get("train/run", deadline));
   if (word.at("spec") != mine)
     throw base::ConfigError(
         fmt::format("rank {} was started with another spec than rank 0: {}. Give every rank the same flags.",

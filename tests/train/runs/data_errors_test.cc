@@ -64,6 +64,35 @@ TEST_F(DataErrors, WholeFilesAreTaken) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
 }
 
+TEST_F(DataErrors, FilesInADirectoryWhoseNameIsNoTextAreReadAndWritten) {
+  const fs::path place = store_.path() / "caf\xe9";
+  fs::create_directory(place);
+  fs::rename(store_.path() / "data", place / "data");
+  const std::string weights = (place / "w.safetensors").string();
+  const std::string flags =
+      "--model lenet5 --threads 1 --batch-size 4 --data-dir " + (place / "data").string();
+  const TrainRun first =
+      store_.train(flags + " --workers 2 --epochs 1 --checkpoint-epochs 1 --export-weights " + weights);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const TrainRun second = store_.train(flags + " --epochs 1 --weights " + weights);
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  const TrainRun resumed =
+      store_.train(flags + " --workers 2 --epochs 2 --resume " + first.directory.string());
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+}
+
+TEST_F(DataErrors, AnErrorThatNamesAPathThatIsNoTextIsRecorded) {
+  const fs::path place = store_.path() / "caf\xe9";
+  fs::create_directory(place);
+  fs::rename(set(), place / "fashion-mnist");
+  std::ofstream(place / "fashion-mnist" / "train-labels-idx1-ubyte", std::ios::binary) << "short";
+  const TrainRun run = store_.train("--model lenet5 --steps 1 --data-dir " + place.string());
+  EXPECT_EQ(run.exit_code, 3) << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("caf\\xe9/fashion-mnist/train-labels-idx1-ubyte"),
+                             ::testing::Not(HasSubstr("unforeseen"))));
+  EXPECT_EQ(run.record["failure"]["kind"], "data") << run.record;
+}
+
 TEST_F(DataErrors, ATruncatedFileIsNamed) {
   for (const std::string name :
        {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte"}) {
