@@ -20,7 +20,7 @@ ENDING_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from torch_engine.environment import environment_number  # noqa: E402
-from torch_engine.errors import ConfigError, DeviceError, EngineError, understood  # noqa: E402
+from torch_engine.errors import ConfigError, DeviceError, EngineError, printable, understood  # noqa: E402
 from torch_engine.events import EventWriter  # noqa: E402
 
 
@@ -108,12 +108,12 @@ def main(arguments):
         run(options.run)
         return 0
     except EngineError as error:
-        print(f"error: engine torch: {error}", file=sys.stderr)
+        print(f"error: engine torch: {printable(error)}", file=sys.stderr)
         return error.exit_code
     except Exception as error:  # a fault of this script: one message, and where to look with LOCKSTEP_TORCH_TRACEBACK=1
         if os.environ.get("LOCKSTEP_TORCH_TRACEBACK") == "1":
             traceback.print_exc()
-        print(f"error: engine torch: something unforeseen happened: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"error: engine torch: something unforeseen happened: {type(error).__name__}: {printable(error)}", file=sys.stderr)
         return 1
 
 

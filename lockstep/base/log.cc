@@ -5,14 +5,13 @@
 #include <string>
 
 #include "lockstep/base/environment.h"
+#include "lockstep/base/printable.h"
 
 namespace lockstep::base {
 namespace {
 
 void write_line(std::string_view prefix, std::string_view message) {
-  std::string line;
-  line.reserve(prefix.size() + message.size() + 1);
-  line.append(prefix).append(message).push_back('\n');
+  const std::string line = std::string(prefix) + printable(message) + '\n';
   // A log line that cannot be written has nowhere else to go.
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
 }

@@ -1,8 +1,22 @@
 #include "lockstep/base/text.h"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "lockstep/base/printable.h"
 
 namespace lockstep::base {
+namespace {
+
+bool is_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size();
+}
+
+}  // namespace
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
@@ -37,6 +51,26 @@ std::string spaced(std::string_view name) {
   std::string words(name);
   std::replace(words.begin(), words.end(), '_', ' ');
   return words;
+}
+
+std::string csv_field(std::string_view text) {
+  std::string field = printable(text);
+  if (!field.empty() && std::string_view("=+-@\t").find(field.front()) != std::string_view::npos &&
+      !is_number(field))
+    field.insert(0, 1, '\'');
+  if (field.find_first_of(",\"\n\t") == std::string::npos) return field;
+  std::string quoted = "\"";
+  for (const char letter : field) quoted.append(letter == '"' ? 2 : 1, letter);
+  return quoted + '"';
+}
+
+bool is_plain_name(std::string_view text) {
+  constexpr std::size_t kLongest = 200;
+  return !text.empty() && text.size() <= kLongest && text.front() != '.' && text.front() != '-' &&
+         std::all_of(text.begin(), text.end(), [](unsigned char letter) {
+           return std::isalnum(letter) != 0 || letter == '-' || letter == '_' || letter == '.' ||
+                  letter == '+';
+         });
 }
 
 std::size_t edit_distance(std::string_view one, std::string_view other) {

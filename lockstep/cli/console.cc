@@ -2,10 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <new>
 
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/printable.h"
 
 namespace lockstep::cli {
 namespace {
@@ -35,12 +38,40 @@ std::string_view code_of(Tone tone) {
   return "";
 }
 
+constexpr std::string_view kEndOfTone = "\033[0m";
+
+// How long the mark is that begins here and that we set ourselves: a colour, where the stream has them, or
+// the line end of CSV. 0: none.
+std::size_t own_mark(std::string_view rest, bool color) {
+  if (rest.starts_with("\r\n")) return 2;
+  if (!color) return 0;
+  for (const Tone tone : {Tone::good, Tone::warning, Tone::bad, Tone::heading, Tone::quiet})
+    if (rest.starts_with(code_of(tone))) return code_of(tone).size();
+  return rest.starts_with(kEndOfTone) ? kEndOfTone.size() : 0;
+}
+
+// Names, titles and records may come from anybody: of what a terminal obeys, only our own marks are left.
+std::string fit_for_terminal(std::string_view text, bool color) {
+  std::string fit;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t at = std::min(text.find_first_of("\r\033", from), text.size());
+    fit += base::printable(text.substr(from, at - from));
+    if (at == text.size()) break;
+    const std::size_t mark = own_mark(text.substr(at), color);
+    fit += mark > 0 ? std::string(text.substr(at, mark)) : base::printable(text.substr(at, 1));
+    from = at + std::max<std::size_t>(mark, 1);
+  }
+  return fit;
+}
+
 }  // namespace
 
 Console::Console(const std::string& color)
     : color_out_(wants_color(color, STDOUT_FILENO)), color_err_(wants_color(color, STDERR_FILENO)) {}
 
-void Console::print(std::string_view text) const {
+void Console::print(std::string_view results) const {
+  const std::string fit = fit_for_terminal(results, color_out_);
+  std::string_view text = fit;
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written >= 0) {
@@ -57,12 +88,16 @@ void Console::print(std::string_view text) const {
 }
 
 void Console::note(std::string_view text) const noexcept {
-  [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
+  try {
+    const std::string fit = fit_for_terminal(text, color_err_);
+    [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, fit.data(), fit.size());
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 std::string Console::paint(std::string_view text, Tone tone, bool color) {
   if (!color || tone == Tone::plain) return std::string(text);
-  return std::string(code_of(tone)) + std::string(text) + "\033[0m";
+  return std::string(code_of(tone)) + std::string(text).append(kEndOfTone);
 }
 
 }  // namespace lockstep::cli

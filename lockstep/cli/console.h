@@ -1,5 +1,5 @@
 // Where output goes: results to standard output, everything else to standard error; colour only where it is
-// wanted.
+// wanted. What both write is fit for a terminal, whatever bytes it quotes (base/printable.h).
 #pragma once
 
 #include <stdexcept>

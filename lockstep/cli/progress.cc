@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lockstep/base/environment.h"
+#include "lockstep/base/printable.h"
 
 namespace lockstep::cli {
 
@@ -24,7 +25,8 @@ void Progress::show(std::size_t done, std::size_t total, const std::string& what
   show(fmt::format("[{}/{}] {}", done + 1, total, what));
 }
 
-void Progress::show(const std::string& text) {
+void Progress::show(const std::string& said) {
+  const std::string text = base::printable_line(said);
   if (bar_) {
     write(kTakeAway + text.substr(0, columns()));
     drawn_ = true;

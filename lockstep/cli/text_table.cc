@@ -2,11 +2,19 @@
 
 #include <algorithm>
 
+#include "lockstep/base/printable.h"
+
 namespace lockstep::cli {
 
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; }));
+}
+
+// A row stays a row, whatever the names in it hold.
+void TextTable::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = base::printable_line(cell);
+  rows_.push_back(std::move(cells));
 }
 
 // 0 for a column without a value in any row.

@@ -17,7 +17,7 @@ class TextTable {
  public:
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   // With `indent` spaces before each line. A column that is empty in every row is left out.
   std::string text(const Console& console, std::size_t indent = 2) const;

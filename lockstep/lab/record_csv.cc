@@ -22,20 +22,9 @@ const Row& head_columns() {
   return kColumns;
 }
 
-// RFC 4180: quotes around what holds a comma, a quote or a line's end; quotes doubled.
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char letter : text) {
-    if (letter == '"') quoted += '"';
-    quoted += letter;
-  }
-  return quoted + '"';
-}
-
 std::string line(const Row& row) {
   std::string text;
-  for (std::size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : ",") + cell(row[i]);
+  for (std::size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : ",") + base::csv_field(row[i]);
   return text + "\r\n";
 }
 

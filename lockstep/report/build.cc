@@ -8,6 +8,7 @@
 
 #include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/printable.h"
 #include "lockstep/base/text.h"
 #include "lockstep/report/charts/charts.h"
 #include "lockstep/report/model/completeness.h"
@@ -153,6 +154,66 @@ std::string command_of(const lab::Study& study) {
                      study.choice.quick ? " --quick" : "");
 }
 
+// Names, titles and warnings may come from anybody's records; the formats write what they find.
+template <class... Texts>
+void make_lines(Texts&... texts) {
+  ((texts = base::printable_line(texts)), ...);
+}
+
+template <class... Texts>
+void make_paragraphs(Texts&... texts) {
+  ((texts = base::printable(texts)), ...);
+}
+
+void make_printable(Table& table) {
+  make_lines(table.title);
+  make_paragraphs(table.note);
+  for (TableColumn& column : table.columns) {
+    make_lines(column.key, column.heading, column.unit, column.published_by);
+    make_paragraphs(column.definition);
+  }
+  for (auto& row : table.rows)
+    for (TableValue& cell : row) make_lines(cell.text);
+}
+
+void make_printable(ChartAxis& axis) {
+  make_lines(axis.label, axis.unit);
+  for (std::string& category : axis.categories) make_lines(category);
+}
+
+void make_printable(Chart& chart) {
+  make_lines(chart.title);
+  make_paragraphs(chart.description, chart.note);
+  make_printable(chart.x);
+  make_printable(chart.y);
+  for (ChartSeries& series : chart.series) make_lines(series.name, series.part, series.within);
+  for (ChartRule& rule : chart.rules) make_lines(rule.label);
+  for (ChartMark& mark : chart.marks) make_lines(mark.label);
+}
+
+void make_printable(Paragraph& paragraph) {
+  make_lines(paragraph.question);
+  for (Sentence& sentence : paragraph.sentences) {
+    make_lines(sentence.finding);
+    make_paragraphs(sentence.text);
+    for (Evidence& evidence : sentence.rests_on) make_lines(evidence.field, evidence.cell, evidence.value);
+  }
+}
+
+void make_printable(Report& report) {
+  make_lines(report.first_line, report.title);
+  make_paragraphs(report.notes);
+  for (Paragraph& paragraph : report.words) make_printable(paragraph);
+  for (Table& table : report.tables) make_printable(table);
+  for (Chart& chart : report.charts) make_printable(chart);
+  for (PublishedNote& note : report.published) {
+    make_lines(note.name, note.source);
+    make_paragraphs(note.definition);
+  }
+  for (std::string& warning : report.warnings) make_paragraphs(warning);
+  for (std::string& machine : report.machines) make_lines(machine);
+}
+
 }  // namespace
 
 Report build_report(Source source, const BuildOptions& options) {
@@ -178,6 +239,7 @@ Report build_report(Source source, const BuildOptions& options) {
   report.words = words_of(subject);
   add_tables(report, subject, options.only);
   add_charts(report, subject, options.only);
+  make_printable(report);
   return report;
 }
 

@@ -67,6 +67,30 @@ TEST(Nearest, DoesNotOfferAWordThatSharesNoLetter) {
   EXPECT_EQ(nearest("xyz", std::vector<std::string>{"mpi"}), std::nullopt);
 }
 
+TEST(CsvField, IsQuotedWhereItMustBe) {
+  EXPECT_EQ(csv_field("plain"), "plain");
+  EXPECT_EQ(csv_field("a \"b\", c"), "\"a \"\"b\"\", c\"");
+  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
+}
+
+TEST(CsvField, IsNoFormulaOfASpreadsheet) {
+  EXPECT_EQ(csv_field("=1+1"), "'=1+1");
+  EXPECT_EQ(csv_field("@SUM(A1)"), "'@SUM(A1)");
+  EXPECT_EQ(csv_field("-1+cmd"), "'-1+cmd");
+  EXPECT_EQ(csv_field("+a,b"), "\"'+a,b\"");
+  EXPECT_EQ(csv_field("\t=1"), "\"'\t=1\"");
+  EXPECT_EQ(csv_field("\r=1"), "\\x0d=1");
+  for (const char* number : {"-1", "-2.5e-05", "+3", "-inf", "0"}) EXPECT_EQ(csv_field(number), number);
+}
+
+TEST(PlainName, LeadsNowhereElse) {
+  for (const char* name : {"a", "20260102T030405.678Z-1a2b3c4d-9f8e", "grid_2+x"})
+    EXPECT_TRUE(is_plain_name(name));
+  for (const char* name : {"", ".", "..", ".a", "-a", "a/b", "a b", "a\n", "\xC3\xA9"})
+    EXPECT_FALSE(is_plain_name(name)) << name;
+  EXPECT_FALSE(is_plain_name(std::string(201, 'a')));
+}
+
 TEST(Spaced, TurnsANameIntoWords) {
   EXPECT_EQ(spaced("out_of_memory"), "out of memory");
   EXPECT_EQ(spaced(""), "");

@@ -80,5 +80,77 @@ TEST_F(Strangers, a_path_that_is_no_text_is_named_in_errors) {
   }
 }
 
+TEST_F(Strangers, what_others_wrote_into_a_record_never_reaches_the_terminal_raw) {
+  const std::string evil =
+      "\x1b]0;title\x07\x1b[2J\xC2\x9B"
+      "31m\x7f\nx";
+  nlohmann::json record = foreign_record();
+  for (const char* field : {"model", "data", "strategy", "backend"}) record["spec"][field] = evil + field;
+  for (const char* field : {"cell", "version", "started_at"}) record[field] = evil;
+  record["study"] = "theirs";
+  record["repeat"] = 1;
+  record["machine"]["host"] = evil;
+  record["warnings"] = {evil};
+  record["status"] = "failed";
+  record["failure"] = {{"rank", 0}, {"kind", evil}, {"message", evil}};
+  nlohmann::json other = record;
+  other["id"] = "another";
+  write("theirs.jsonl", record.dump() + "\n" + other.dump() + "\n");
+  ASSERT_EQ(lockstep("runs import theirs.jsonl").exit_code, 0);
+  const std::string id = record["id"];
+  for (const std::string& line :
+       Texts{"runs list", "runs list --json", "runs show " + id, "runs show --json " + id,
+             "compare " + id + " another", "compare --json " + id + " another", "runs export",
+             "runs export --format csv", "report theirs", "report theirs --explain",
+             "report theirs --format html", "report theirs --format md", "report theirs --format csv",
+             "report theirs --format latex", "report theirs --format json", "runs list --color always",
+             "runs show --color never " + id}) {
+    const ProgramRun run = lockstep(line);
+    EXPECT_THAT(run.exit_code, AnyOf(0, 3)) << line << run.err;
+    EXPECT_NE(run.out + run.err, "") << line;
+    std::string shown = run.out + run.err;
+    if (line.find("always") != std::string::npos)  // our own colours
+      for (const char* tone : {"\x1b[2m", "\x1b[0m", "\x1b[1m", "\x1b[1;31m"})
+        for (std::size_t at = 0; (at = shown.find(tone)) != std::string::npos;)
+          shown.erase(at, std::string(tone).size());
+    EXPECT_FALSE(holds_control_characters(shown)) << line << "\n" << shown;
+  }
+  EXPECT_THAT(lockstep("runs list").out, HasSubstr("\\x0ax")) << "a row stays a row";
+}
+
+TEST_F(Strangers, the_words_of_a_study_never_reach_the_terminal_raw) {
+  write("theirs.yaml",
+        "name: theirs\ntitle: \"\\e]0;title\\a\"\nquestion: \"Is it \\e[31mso?\"\nnotes: \"\\x9b2J\"\n"
+        "base: {data: digits, steps: 2}\naxes: {\"the \\e[2J size\": {\"\\e[5m\": {batch_size: 8}}}\n");
+  const ProgramRun run = lockstep("study theirs.yaml --progress lines");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_FALSE(holds_control_characters(run.out + run.err)) << run.out << run.err;
+  for (const std::string& line :
+       Texts{"study theirs.yaml --dry-run", "report theirs", "report theirs --format html", "runs list"}) {
+    const ProgramRun shown = lockstep(line);
+    EXPECT_EQ(shown.exit_code, 0) << line << shown.err;
+    EXPECT_FALSE(holds_control_characters(shown.out + shown.err)) << line << shown.out << shown.err;
+  }
+}
+
+TEST_F(Strangers, a_spreadsheet_runs_nothing_of_what_a_record_holds) {
+  nlohmann::json record = foreign_record();
+  record["spec"]["model"] = "=cmd|' /C calc'!A0";
+  record["spec"]["data"] = "@SUM(1+1)";
+  record["version"] = "+1+2";
+  record["cell"] = "-1+cmd";
+  record["study"] = "theirs";
+  record["repeat"] = 1;
+  record["spec"]["optimizer"] = "-7";  // a number, whoever wrote it
+  write("theirs.json", record.dump());
+  ASSERT_EQ(lockstep("runs import theirs.json").exit_code, 0);
+  const std::string csv = lockstep("runs export --format csv").out;
+  EXPECT_THAT(csv, AllOf(HasSubstr(",'=cmd|' /C calc'!A0,"), HasSubstr(",'@SUM(1+1),"), HasSubstr(",'+1+2,"),
+                         HasSubstr(",'-1+cmd,"), HasSubstr(",-7,")));
+  for (const std::string& text : Texts{csv, lockstep("report theirs --format csv").out})
+    for (const char* run : {",=", ",@", ",+", "\n=", "\n@", "\n+", "\"=", "\"@", "\"+"})
+      EXPECT_THAT(text, Not(HasSubstr(run)));
+}
+
 }  // namespace
 }  // namespace lockstep::testing

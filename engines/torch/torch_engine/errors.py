@@ -49,6 +49,11 @@ LOST_PEER = ("Connection closed by peer", "Connection reset by peer", "Broken pi
 WAITED_TOO_LONG = ("Timed out", "timed out", "Timeout", "timeout", "ran for")
 
 
+def printable(text):
+    """Any text made fit for a terminal, as lockstep/base/printable.h does it."""
+    return "".join(letter if letter in "\n\t" or letter.isprintable() else f"\\x{ord(letter) & 0xFF:02x}" for letter in str(text))
+
+
 def understood(error, rank):
     """The EngineError that says what torch's own error means; None when it is not one of the expected ones."""
     if isinstance(error, EngineError):

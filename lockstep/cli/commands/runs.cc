@@ -9,9 +9,9 @@
 
 #include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
-#include "lockstep/base/text.h"
 #include "lockstep/base/json.h"
 #include "lockstep/cli/runs/named_records.h"
+#include "lockstep/base/text.h"
 #include "lockstep/cli/runs/runs_text.h"
 #include "lockstep/cli/setters.h"
 #include "lockstep/cli/train/spec_text.h"

@@ -3,17 +3,11 @@
 
 #include <algorithm>
 
+#include "lockstep/base/text.h"
 #include "lockstep/report/formats/formats.h"
 
 namespace lockstep::report {
 namespace {
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string safe = "\"";
-  for (const char letter : text) safe += letter == '"' ? "\"\"" : std::string(1, letter);
-  return safe + "\"";
-}
 
 bool has_intervals(const Table& table, std::size_t column) {
   return std::any_of(table.rows.begin(), table.rows.end(),
@@ -21,7 +15,7 @@ bool has_intervals(const Table& table, std::size_t column) {
 }
 
 void add(std::vector<std::string>& fields, const TableValue& cell, bool intervals) {
-  fields.push_back(cell.number ? exact_text(cell.number->value) : quoted(cell.text));
+  fields.push_back(cell.number ? exact_text(cell.number->value) : base::csv_field(cell.text));
   if (!intervals) return;
   const bool known = cell.number && cell.number->interval;
   fields.push_back(known ? exact_text(cell.number->interval->low) : "");
@@ -54,9 +48,9 @@ std::string csv_of(const Table& table) {
   std::vector<std::string> header;
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     const std::string& key = table.columns[column].key;
-    header.push_back(quoted(key));
+    header.push_back(base::csv_field(key));
     if (has_intervals(table, column))
-      for (const char* part : {"_low", "_high", "_repeats"}) header.push_back(quoted(key + part));
+      for (const char* part : {"_low", "_high", "_repeats"}) header.push_back(base::csv_field(key + part));
   }
   std::string text = line_of(header);
   for (const auto& row : table.rows) {
@@ -72,8 +66,8 @@ std::string csv_of(const Report& report) {
   if (report.tables.size() == 1) return csv_of(report.tables.front());
   std::string text;
   for (const Table& table : report.tables)
-    text +=
-        fmt::format("{}# {}: {}\r\n{}", text.empty() ? "" : "\r\n", table.name, table.title, csv_of(table));
+    text += (text.empty() ? "" : "\r\n") + base::csv_field(fmt::format("# {}: {}", table.name, table.title)) +
+            "\r\n" + csv_of(table);
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/printable.h"
 #include "lockstep/launch/rank_output.h"
 #include "lockstep/train/worker/commands.h"
 
@@ -43,10 +44,10 @@ int main(int argc, char** argv) {
   try {
     return run({argv + 1, argv + argc});
   } catch (const lockstep::base::Error& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    fmt::print(stderr, "error: {}\n", lockstep::base::printable(error.what()));
     return static_cast<int>(error.exit_code());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error: something unforeseen happened: {}\n", error.what());
+    fmt::print(stderr, "error: something unforeseen happened: {}\n", lockstep::base::printable(error.what()));
     return 1;
   }
 }
