@@ -96,9 +96,10 @@ use_bundle() {
   return 0
 }
 
+# Python is asked in /: it also looks for modules in the current directory.
 # Directories of Python's packages that match a pattern, such as nvidia/*/lib/libnccl.so.2.
 in_python() {
-  python3 - "$1" 2>/dev/null <<'PYTHON'
+  (cd / && python3 - "$1") 2>/dev/null <<'PYTHON'
 import glob, os, site, sys
 roots = site.getsitepackages() + [p for p in sys.path if p.endswith("-packages")]
 for root in dict.fromkeys(roots):
@@ -319,7 +320,7 @@ main() {
   use_bundle
   use_cuda
   use_data
-  python3 -c 'import torch' 2>/dev/null && cmake_arguments+=(-DLOCKSTEP_TORCH=pip)
+  (cd / && python3 -c 'import torch') 2>/dev/null && cmake_arguments+=(-DLOCKSTEP_TORCH=pip)
   phase facts facts
   phase build build || [[ ,$only, != *,build,* ]] || exit 1
   phase test test_nccl

@@ -152,5 +152,19 @@ TEST_F(Strangers, a_spreadsheet_runs_nothing_of_what_a_record_holds) {
       EXPECT_THAT(text, Not(HasSubstr(run)));
 }
 
+TEST_F(Strangers, modules_in_the_current_directory_are_not_imported) {
+  for (const char* module : {"torch", "platform", "importlib_metadata", "sitecustomize", "encodings_x"})
+    write(std::string(module) + ".py", "open('" + store.string() + "/ran', 'a').write(__name__ + '\\n')\n");
+  for (const char* path : {"", "PYTHONPATH=: ", "PYTHONPATH=/nowhere: "}) {
+    const std::string here =
+        setting() + "cd '" + store.string() + "'\nexport " + path + "PYTHONDONTWRITEBYTECODE=1\n";
+    run_shell(here + program() + " doctor", 120);
+    run_shell(here + program() + " train --engine torch --data mnist --dry-run");
+    run_shell(here + program() + " train --engine torch --data mnist --steps 1");
+    std::ifstream mark(store / "ran");
+    EXPECT_FALSE(mark) << path << std::string(std::istreambuf_iterator<char>(mark), {});
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::testing

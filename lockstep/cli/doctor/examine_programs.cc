@@ -41,8 +41,8 @@ Finding examine_torch() {
             "Only engine torch needs it: pip install torch, or apt install python3-torch."};
   }
   const TrialResult trial = try_program(
-      {python, "-c",
-       "import torch, platform; print(torch.__version__, 'on Python', platform.python_version())"},
+      python_command(
+          python, "import torch, platform; print(torch.__version__, 'on Python', platform.python_version())"),
       kPythonLimit);
   if (trial.well()) return {kArea, "python torch", Health::ok, "torch " + first_line(trial.output)};
   return {kArea, "python torch", Health::broken, python + " cannot import torch: " + trial.complaint(),

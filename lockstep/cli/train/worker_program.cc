@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
@@ -53,6 +55,17 @@ std::vector<std::string> pythons() {
   return places;
 }
 
+// An empty entry of PYTHONPATH, as `PYTHONPATH=$PYTHONPATH:DIR` makes one, means the current directory too.
+// It is taken out for whatever we start; a directory that is named stays.
+void name_directories_only() {
+  constexpr const char* kPath = "PYTHONPATH";
+  const std::optional<std::string> path = base::environment(kPath);
+  if (!path) return;
+  std::vector<std::string> named = base::split(*path, ':');
+  std::erase(named, "");
+  ::setenv(kPath, base::join(named, ":").c_str(), 1);
+}
+
 std::vector<std::string> torch_engine() {
   const auto script = torch_script();
   if (!script)
@@ -77,14 +90,19 @@ std::optional<fs::path> find_worker() {
   return can_run(beside) ? std::optional(beside) : std::nullopt;
 }
 
+std::vector<std::string> python_command(const std::string& python, const std::string& code) {
+  name_directories_only();
+  return {python, "-c", "import sys; sys.path[:] = [place for place in sys.path if place]; " + code};
+}
+
 // Finding torch is quick; importing it takes seconds and is left to whoever runs it.
 std::string python_with_torch() {
   constexpr const char* kQuestion =
-      "import importlib.util, sys; sys.exit(0 if importlib.util.find_spec('torch') else 'it has no module "
+      "import importlib.util; sys.exit(0 if importlib.util.find_spec('torch') else 'it has no module "
       "torch')";
   std::vector<std::string> complaints;
   for (const std::string& python : pythons()) {
-    const TrialResult asked = try_program({python, "-c", kQuestion}, kPythonLimit);
+    const TrialResult asked = try_program(python_command(python, kQuestion), kPythonLimit);
     if (asked.well()) return python;
     complaints.push_back(fmt::format("{}: {}", python, asked.complaint()));
   }
