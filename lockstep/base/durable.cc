@@ -1,6 +1,7 @@
 #include "lockstep/base/durable.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -41,6 +42,13 @@ std::error_code rename_durably(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::rename(from, to, error);
   return error ? error : synchronise_directory(parent_of(to));
+}
+
+PrivateFiles::PrivateFiles(bool wanted) : before_(::umask(0077)) {
+  if (!wanted) ::umask(before_);
+}
+PrivateFiles::~PrivateFiles() {
+  ::umask(before_);
 }
 
 }  // namespace lockstep::base

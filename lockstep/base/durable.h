@@ -1,6 +1,8 @@
 // Names that last: what was made or renamed in a directory survives a power cut only once the directory
-// itself is on the disk.
+// itself is on the disk. And who else may see what is made.
 #pragma once
+
+#include <sys/types.h>
 
 #include <filesystem>
 #include <system_error>
@@ -16,5 +18,18 @@ std::error_code make_durable_directory(const std::filesystem::path& directory);
 
 // Gives what is called `from` the name `to`, for good.
 std::error_code rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+
+// While it lives, what this process and those it starts make is their user's alone: directories of mode 0700,
+// files of mode 0600. Nothing where it is not wanted: then the umask decides. What is there already stays as
+// it is. The umask is the whole process's.
+class PrivateFiles {
+ public:
+  explicit PrivateFiles(bool wanted);
+  PrivateFiles(const PrivateFiles&) = delete;
+  ~PrivateFiles();
+
+ private:
+  mode_t before_;
+};
 
 }  // namespace lockstep::base

@@ -62,7 +62,7 @@ std::string store_next_step(int error_number, const fs::path& place) {
 
 void write_atomically(const fs::path& file, std::string_view text) {
   const fs::path beside = file.string() + fmt::format(".{}.part", ::getpid());
-  base::UniqueFd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  base::UniqueFd fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!fd) refuse(file, errno);
   int error_number = write_and_sync(fd, text);
   fd.reset();

@@ -1,5 +1,6 @@
 #include "lockstep/lab/run_index.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
+#include "lockstep/base/unique_fd.h"
 #include "lockstep/lab/conclude.h"
 #include "lockstep/lab/run_figures.h"
 #include "lockstep/lab/run_list.h"
@@ -148,7 +150,19 @@ IndexedRun indexed(const RunDirectory& directory, const record::RunRecord& recor
   return run;
 }
 
-RunIndex::RunIndex(const fs::path& file) : database_(file) {
+namespace {
+
+// A new index is as open as the store's directory: it tells of all runs, and whoever may add runs writes it.
+fs::path made_as_open_as_its_store(const fs::path& file) {
+  struct stat store {};
+  if (!file.empty() && ::stat(file.parent_path().c_str(), &store) == 0)
+    base::UniqueFd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, store.st_mode & 0666));
+  return file;
+}
+
+}  // namespace
+
+RunIndex::RunIndex(const fs::path& file) : database_(made_as_open_as_its_store(file)) {
   database_.run(kSchema);
 }
 
@@ -232,7 +246,7 @@ void RunIndex::drop(const std::string& id) {
 
 void note_in_index(const RunDirectory& run, const record::RunRecord& record) noexcept {
   try {
-    Database database(index_file(run.path().parent_path().parent_path()));
+    Database database(made_as_open_as_its_store(index_file(run.path().parent_path().parent_path())));
     database.run(kSchema);
     Statement put(database, kPut);
     put_row(put, indexed(run, record));

@@ -97,7 +97,7 @@ fs::path study_directory(const fs::path& store, const std::string& id) {
 StudyLock::StudyLock(const fs::path& store, const std::string& id) {
   make_directory(study_directory(store, id));
   const fs::path file = study_directory(store, id) / "lock";
-  fd_.reset(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  fd_.reset(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd_) refuse(file, "written");
   if (::flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) return;
   if (errno != EWOULDBLOCK) refuse(file, "locked");

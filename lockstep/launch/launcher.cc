@@ -43,6 +43,7 @@ OutputPumpOptions pump_options(const LaunchOptions& options) {
   pump.quiet = options.quiet;
   pump.log_directory = log_directory_for(options);
   return pump;
+  pump.private_logs = options.log_directory.empty();  // they lie in the user's store
 }
 
 // They wait for each other as long as the server waits for them.

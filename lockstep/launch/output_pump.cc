@@ -13,8 +13,9 @@ namespace lockstep::launch {
 OutputPump::OutputPump(OutputPumpOptions options)
     : options_(std::move(options)), output_(options_.output_fd), error_(options_.error_fd) {
   for (int rank = 0; rank < options_.workers; ++rank)
-    logs_.emplace_back(options_.log_directory / fmt::format("rank{}.log", rank),
-                       [this](const std::string& what) { warn_once(what); });
+    logs_.emplace_back(
+        options_.log_directory / fmt::format("rank{}.log", rank),
+        [this](const std::string& what) { warn_once(what); }, options_.private_logs);
 }
 
 void OutputPump::add_stream(int rank, Channel channel, base::UniqueFd fd) {

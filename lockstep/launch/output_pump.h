@@ -20,6 +20,7 @@ enum class Channel { output, error };
 struct OutputPumpOptions {
   int workers = 1;
   std::filesystem::path log_directory;
+  bool private_logs = false;
   int output_fd = 1;
   int error_fd = 2;
   bool quiet = false;          // only into the logs

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
 
 namespace lockstep::launch {
@@ -14,8 +15,8 @@ constexpr std::size_t kLongestKeptLine = 500;
 
 }  // namespace
 
-RankLog::RankLog(std::filesystem::path file, OnTrouble on_trouble)
-    : path_(std::move(file)), on_trouble_(std::move(on_trouble)) {
+RankLog::RankLog(std::filesystem::path file, OnTrouble on_trouble, bool is_private)
+    : path_(std::move(file)), on_trouble_(std::move(on_trouble)), is_private_(is_private) {
   std::error_code ignored;
   std::filesystem::remove(path_, ignored);  // of an earlier run in this directory
 }
@@ -27,9 +28,10 @@ void RankLog::add_line(std::string_view line) {
 }
 
 void RankLog::open_file() {
+  const base::PrivateFiles private_files(is_private_);
   std::error_code ignored;
   std::filesystem::create_directories(path_.parent_path(), ignored);
-  file_.reset(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  file_.reset(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
 }
 
 void RankLog::give_up() {

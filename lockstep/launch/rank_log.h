@@ -18,8 +18,9 @@ class RankLog {
 
   static constexpr std::size_t kLastLines = 10;
 
-  // The file, and the directory it lies in, are made with the first line.
-  RankLog(std::filesystem::path file, OnTrouble on_trouble);
+  // The file, and the directory it lies in, are made with the first line; for their user alone where they are
+  // to be private.
+  RankLog(std::filesystem::path file, OnTrouble on_trouble, bool is_private = false);
 
   void add_line(std::string_view line);
   void flush();
@@ -32,6 +33,7 @@ class RankLog {
 
   std::filesystem::path path_;
   OnTrouble on_trouble_;
+  bool is_private_;
   base::UniqueFd file_;
   bool gave_up_ = false;
   std::string unwritten_;

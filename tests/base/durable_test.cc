@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -54,6 +55,18 @@ TEST_F(Durable, what_cannot_be_made_or_renamed_is_said) {
 
 TEST_F(Durable, a_directory_that_cannot_be_synchronised_is_no_error) {
   EXPECT_FALSE(synchronise_directory("/proc/self"));
+}
+
+TEST_F(Durable, private_files_are_their_users_alone_while_that_is_wanted) {
+  const auto mode_of = [&](const char* name, bool is_private) {
+    const PrivateFiles private_files(is_private);
+    fs::create_directory(place / name);
+    return fs::status(place / name).permissions();
+  };
+  const mode_t before = ::umask(0027);
+  EXPECT_EQ(mode_of("own", true), fs::perms(0700));
+  EXPECT_EQ(mode_of("shared", false), fs::perms(0750));
+  EXPECT_EQ(::umask(before), 0027u) << "as it was";
 }
 
 }  // namespace

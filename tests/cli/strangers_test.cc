@@ -152,6 +152,31 @@ TEST_F(Strangers, a_spreadsheet_runs_nothing_of_what_a_record_holds) {
       EXPECT_THAT(text, Not(HasSubstr(run)));
 }
 
+TEST_F(Strangers, what_is_written_is_its_users_alone_unless_it_is_shared) {
+  write("grid.yaml", "name: grid\ntitle: T\nquestion: Q?\nbase: {data: digits, steps: 2}\n");
+  const std::string open = "umask 002; ";
+  const std::string own =
+      open + setting() + "cd '" + store.string() + "'\nexport LOCKSTEP_STORE=\"$PWD/own\"\n" + program();
+  ASSERT_EQ(run_shell(own + " train --data digits --workers 2", 60).exit_code, 0);
+  ASSERT_EQ(run_shell(own + " study grid.yaml --progress none").exit_code, 0);
+  ASSERT_EQ(run_shell(own + " runs export > all.jsonl").exit_code, 0);
+  ASSERT_EQ(run_shell(own + " runs import all.jsonl --store imported").exit_code, 0);
+  for (const char* place : {"own", "imported"})
+    EXPECT_EQ(run_shell("cd '" + store.string() + "'; find " + place + " -perm /077").out, "") << place;
+  const std::string shared = own + " train --data digits --shared --store group > run.txt && cd group";
+  EXPECT_EQ(run_shell(shared + " && find . ! -perm -060").out, "")
+      << "writable for the group, as the umask says";
+  // A store that is open stays so; what is new in it is private.
+  ASSERT_EQ(run_shell(own + " train --data digits --store group").exit_code, 0);
+  EXPECT_EQ(
+      run_shell("cd '" + store.string() + "'; find group group/runs -maxdepth 0 -perm -070 | wc -l").out,
+      "2\n");
+  EXPECT_EQ(
+      run_shell("cd '" + store.string() + "'; find group/runs -mindepth 1 -maxdepth 1 -perm /077 | wc -l")
+          .out,
+      "1\n");
+}
+
 TEST_F(Strangers, modules_in_the_current_directory_are_not_imported) {
   for (const char* module : {"torch", "platform", "importlib_metadata", "sitecustomize", "encodings_x"})
     write(std::string(module) + ".py", "open('" + store.string() + "/ran', 'a').write(__name__ + '\\n')\n");

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "lockstep/base/counted.h"
+#include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/json.h"
 #include "lockstep/cli/runs/named_records.h"
@@ -109,6 +110,10 @@ std::vector<Flag> RunsCommand::flags() {
       {.names = "--force",
        .help = "with rm: also a run that has no record and may still be running",
        .set = turn_on(force_)},
+      {.names = "--shared",
+       .help = "with import: let others into what is written, as far as the umask lets them (default: it is "
+               "yours alone)",
+       .set = turn_on(shared_)},
       {.names = "--store",
        .value = "DIR",
        .help = "where runs are kept (default: LOCKSTEP_STORE, else the XDG data directory)",
@@ -204,6 +209,7 @@ int RunsCommand::hand_out(const std::string& text, const std::string& what, cons
 }
 
 int RunsCommand::take_in(const Words& files, const Console& console) const {
+  const base::PrivateFiles private_files(!shared_);
   if (files.empty())
     throw base::UsageError("import what? lockstep runs import FILE.jsonl, a run's directory or a store.");
   std::map<lab::Imported, int> counts;

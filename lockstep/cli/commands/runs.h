@@ -41,6 +41,7 @@ class RunsCommand : public Command {
   bool json_ = false;
   bool spec_ = false;
   bool force_ = false;
+  bool shared_ = false;
 };
 
 }  // namespace lockstep::cli

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
 #include "lockstep/cli/log_identity.h"
@@ -50,6 +51,7 @@ int StudyCommand::list(const Console& console) const {
 }
 
 int StudyCommand::run_cells(const Console& console) const {
+  const base::PrivateFiles private_files(!request_.shared);
   const std::filesystem::path store = lab::find_store(request_.store);
   const lab::StudyPlan plan = StudyPlanner(store).plan(load_study(request_.name, request_.choice));
   if (request_.dry_run) {

@@ -55,6 +55,7 @@ int TrainCommand::run(const Invocation& invocation) {
       invocation.console.print(options_.json ? base::json_text(plan_json(plan), 2) + "\n" : plan_text(plan));
     return 0;
   }
+  const base::PrivateFiles private_files(!options_.shared);
   require_outputs(plan.spec, options_.spec_file);
   if (identity) return train_as_rank(options_, asked, plan, *identity, invocation.console);
   return launch_training(options_, plan, invocation.console);

@@ -75,6 +75,9 @@ std::vector<Flag> study_flags(StudyRequest& request) {
        .value = "NAME",
        .help = "network interface between hosts (default: the one towards rank 0)",
        .set = text(request.interface)},
+      {.names = "--shared",
+       .help = "let others into what is written, as far as the umask lets them (default: it is yours alone)",
+       .set = turn_on(request.shared)},
   };
 }
 

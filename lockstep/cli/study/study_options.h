@@ -15,6 +15,7 @@ namespace lockstep::cli {
 struct StudyRequest {
   std::string name;  // a file, or a built-in study's name
   lab::StudyChoice choice;
+  bool shared = false;
   bool list = false;
   bool dry_run = false;
   bool resume = false;

@@ -24,6 +24,7 @@ struct TrainOptions {
   std::vector<Assignment> by_flag;  // over the file
   std::vector<Assignment> by_set;   // --set, over both
   std::optional<std::filesystem::path> store;
+  bool shared = false;
   std::filesystem::path log_directory;  // empty: in the run's directory
   base::Nanoseconds join_timeout = std::chrono::seconds(120);
   comm::IdentityFlags identity;
