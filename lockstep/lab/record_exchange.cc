@@ -8,7 +8,7 @@
 
 #include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
-#include "lockstep/base/log.h"
+#include "lockstep/base/json.h"
 #include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/conclude.h"
 #include "lockstep/lab/run_index.h"
@@ -50,18 +50,8 @@ RecordList records_of_file(const fs::path& file) {
 
 RecordList records_of_store(const fs::path& store) {
   RecordList records;
-  for (ListedRun& run : list_runs(store))
-    if (run.record)
-      records.push_back(std::move(*run.record));
-    else if (!run.damage.empty())
-      base::log_warning(fmt::format("run {} is left out: {}", run.directory.id(), run.damage));
+  for (ListedRun& run : list_runs(store)) take_record(records, std::move(run));
   return records;
-}
-
-// An id becomes a directory's name: one that leads elsewhere is refused.
-void require_plain_id(const std::string& id) {
-  if (id.empty() || id.starts_with('.') || id.find('/') != std::string::npos)
-    throw base::DataError(fmt::format("'{}' cannot be the id of a run.", id));
 }
 
 bool same_record(const RunDirectory& run, const record::RunRecord& record) {
@@ -101,7 +91,6 @@ RecordList read_records(const fs::path& from) {
 
 // Beside its place first, so that a run is there whole or not at all.
 Imported import_record(const fs::path& store, const record::RunRecord& record) {
-  require_plain_id(record.id);
   const RunDirectory run(runs_of(store) / record.id);
   if (fs::exists(run.path())) {
     if (same_record(run, record)) return Imported::known;

@@ -133,9 +133,9 @@ RunDirectory RunDirectory::create(const fs::path& store, const record::RunSpec& 
     const RunDirectory draft = draft_of(run);
     const bool made = fs::create_directory(draft.path(), error);
     if (error) refuse_store(draft.path(), error);
-    if (!made || fs::exists(run.path())) continue;  // another run took this id
-    write_atomically(draft.spec_file(), record::to_json(spec).dump(2) + "\n");
-    if (place) write_atomically(draft.place_file(), json_of(*place).dump(2) + "\n");
+    if (!made || fs::exists(run.path(), error)) continue;  // another run took this id
+    write_atomically(draft.spec_file(), base::json_text(record::to_json(spec), 2) + "\n");
+    if (place) write_atomically(draft.place_file(), base::json_text(json_of(*place), 2) + "\n");
     if ((error = base::rename_durably(draft.path(), run.path()))) refuse_store(run.path(), error);
     return run;
   }
@@ -161,6 +161,11 @@ fs::path RunDirectory::rank_file(int rank) const {
   return path_ / fmt::format("rank{}.jsonl", rank);
 }
 
+bool RunDirectory::has_record() const {
+  std::error_code ignored;
+  return fs::exists(record_file(), ignored);
+}
+
 record::RunSpec RunDirectory::spec() const {
   const nlohmann::json json = base::try_parse_json(read_whole(spec_file()));
   if (json.is_discarded())
@@ -169,9 +174,10 @@ record::RunSpec RunDirectory::spec() const {
 }
 
 std::optional<StudyPlace> RunDirectory::place() const {
-  if (!fs::exists(place_file())) return std::nullopt;
-  const nlohmann::json json = nlohmann::json::parse(read_whole(place_file()), nullptr, false);
+  std::error_code ignored;
+  if (!fs::exists(place_file(), ignored)) return std::nullopt;
   try {
+    const nlohmann::json json = base::parse_json(read_whole(place_file()));
     return StudyPlace{json.at("study"), json.at("cell"), json.at("repeat")};
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;

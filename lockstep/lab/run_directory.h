@@ -55,7 +55,8 @@ class RunDirectory {
   record::RunSpec spec() const;
   // Nothing where no study started it, or its file is damaged.
   std::optional<StudyPlace> place() const;
-  bool has_record() const { return std::filesystem::exists(record_file()); }
+  // False too where the directory is another user's alone.
+  bool has_record() const;
   // Removes the directory with all that is in it. Throws StoreError.
   void remove() const;
 

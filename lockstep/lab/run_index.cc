@@ -214,8 +214,9 @@ void RunIndex::follow_directories(const fs::path& store) {
       complete.insert(run.id);
   }
   std::vector<IndexedRun> fresh;
+  std::error_code ignored;
   for (const std::string& id : on_disk)
-    if (!complete.contains(id) && fs::exists(runs_of(store) / id / "spec.json"))
+    if (!complete.contains(id) && fs::exists(runs_of(store) / id / "spec.json", ignored))
       fresh.push_back(read_indexed(runs_of(store) / id));
   if (gone.empty() && fresh.empty()) return;
   Transaction transaction(database_);
@@ -266,10 +267,7 @@ void warn_of_damage(std::span<const IndexedRun> runs) {
 std::vector<record::RunRecord> records_of_study(const fs::path& store, const std::string& study) {
   std::vector<record::RunRecord> records;
   RunIndex index = RunIndex::open(store);
-  const std::vector<IndexedRun> runs = index.runs(study);
-  warn_of_damage(runs);
-  for (const IndexedRun& run : runs)
-    if (run.has_record) records.push_back(read_record(RunDirectory(runs_of(store) / run.id)));
+  for (const IndexedRun& run : index.runs(study)) take_record(records, list_run(runs_of(store) / run.id));
   return records;
 }
 

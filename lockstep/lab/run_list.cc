@@ -1,8 +1,10 @@
 #include "lockstep/lab/run_list.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "lockstep/base/error.h"
+#include "lockstep/base/log.h"
 #include "lockstep/lab/conclude.h"
 
 namespace lockstep::lab {
@@ -14,10 +16,19 @@ ListedRun list_run(const fs::path& path) {
   if (!run.directory.has_record()) return run;
   try {
     run.record = read_record(run.directory);
-  } catch (const base::StoreError& error) {
+  } catch (const std::exception& error) {
     run.damage = error.what();
   }
   return run;
+}
+
+void take_record(std::vector<record::RunRecord>& records, ListedRun run) {
+  if (run.record) return records.push_back(std::move(*run.record));
+  if (run.damage.empty()) return;
+  const std::string id = run.directory.id();
+  base::log_warning(
+      fmt::format("run {} is left out: {} Next step: lockstep runs rm {} --force, and run it again.", id,
+                  run.damage, id));
 }
 
 std::vector<ListedRun> list_runs(const fs::path& store) {

@@ -19,6 +19,9 @@ struct ListedRun {
 // One run. Never throws for what is in its files.
 ListedRun list_run(const std::filesystem::path& directory);
 
+// Adds the run's record, where it has one. One that cannot be read is named in a warning and left out.
+void take_record(std::vector<record::RunRecord>& records, ListedRun run);
+
 // The oldest first. A store that does not exist holds nothing.
 std::vector<ListedRun> list_runs(const std::filesystem::path& store);
 

@@ -55,13 +55,10 @@ std::vector<std::string> views(const YamlValue& list, const std::string& kind,
 // A name becomes a directory's: one that leads elsewhere is refused.
 void require_plain_name(const YamlValue& name) {
   const std::string text = name.text();
-  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {
-    return std::isalnum(letter) != 0 || letter == '-' || letter == '_' || letter == '.' || letter == '+';
-  });
-  if (!plain || text.front() == '.' || text.front() == '-')
+  if (!base::is_plain_name(text))
     name.refuse(
         fmt::format("'{}' cannot be the name of a study: letters, digits, '-', '_', '+' and '.', and neither "
-                    "'.' nor '-' first.",
+                    "'.' nor '-' first, 200 at most.",
                     text));
 }
 

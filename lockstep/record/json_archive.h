@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "lockstep/base/error.h"
@@ -153,6 +154,9 @@ template <class T>
 T read_integer(const Json& json, const std::string& where) {
   if (!json.is_number_integer()) refuse(where, "a whole number", json);
   if (std::is_unsigned_v<T> && !json.is_number_unsigned()) refuse(where, "a whole number from 0 on", json);
+  const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
+                                              : std::in_range<T>(json.get<std::int64_t>());
+  if (!fits) refuse(where, "a smaller whole number", json);
   return json.get<T>();
 }
 

@@ -152,6 +152,66 @@ TEST_F(Strangers, a_spreadsheet_runs_nothing_of_what_a_record_holds) {
       EXPECT_THAT(text, Not(HasSubstr(run)));
 }
 
+TEST_F(Strangers, records_are_validated_whole_before_any_is_taken_in) {
+  const nlohmann::json good = foreign_record();
+  const std::pair<const char*, nlohmann::json> wrong[] = {
+      {"/spec", 5},         {"/spec", "x"},
+      {"/spec/model", 5},   {"/spec/learning_rate", "nan"},
+      {"/spec/steps", "8"}, {"/machine", {1, 2}},
+      {"/id", "../../x"},   {"/id", "a/b"},
+      {"/id", ".."},        {"/id", ""},
+      {"/id", "-rf"},       {"/id", std::string(5000, 'x')},
+      {"/id", "a\x1b[2J"},  {"/study", "../x"},
+      {"/workers", 1e300},  {"/workers", 99999999999999},
+      {"/workers", -2},     {"/repeat", 0},
+      {"/schema", 2},       {"/schema", -1},
+      {"/ledger", 7},       {"/ledger/0/rank", -5},
+      {"/warnings", "w"},   {"/steps/samples", {{1}}},
+      {"/epochs", nullptr}, {"/status", {}},
+      {"/batch", {1}},      {"/per_rank", {{{"rank", "a"}}}}};
+  for (const auto& [place, value] : wrong) {
+    nlohmann::json bad = good;
+    bad[nlohmann::json::json_pointer(place)] = value;
+    write("bad.jsonl", good.dump() + "\n" + bad.dump() + "\n");
+    const ProgramRun run = lockstep("runs import bad.jsonl");
+    EXPECT_EQ(run.exit_code, 3) << place << value << run.err;
+    EXPECT_THAT(run.err, AllOf(HasSubstr("bad.jsonl:2: "), Not(HasSubstr("unforeseen")))) << place << value;
+    EXPECT_THAT(runs(), SizeIs(0)) << "the good one before it was taken in: " << place;
+  }
+  std::string deep = good.dump();
+  deep.insert(1, "\"x\":" + std::string(200000, '[') + std::string(200000, ']') + ",");
+  write("bad.jsonl", deep + "\n{\"schema\": 1e999}\n");
+  EXPECT_EQ(lockstep("runs import bad.jsonl").exit_code, 3);
+  write("good.jsonl", good.dump() + "\n");
+  EXPECT_EQ(lockstep("runs import good.jsonl").exit_code, 0);
+}
+
+TEST_F(Strangers, a_bad_record_in_a_store_is_named_and_left_out) {
+  nlohmann::json good = foreign_record();
+  good["study"] = "theirs";
+  good["cell"] = "workers=2";
+  good["repeat"] = 1;
+  write("good.json", good.dump());
+  ASSERT_EQ(lockstep("runs import good.json").exit_code, 0);
+  // As an earlier version took it in.
+  nlohmann::json bad = good;
+  bad["id"] = "bad-one";
+  bad["spec"] = 5;
+  fs::create_directory(store / "runs" / "bad-one");
+  write("runs/bad-one/spec.json", "5");
+  write("runs/bad-one/record.json", bad.dump());
+  EXPECT_THAT(lockstep("runs list").out, AllOf(HasSubstr("finished"), HasSubstr("damaged")));
+  for (const std::string& line :
+       Texts{"runs export", "runs export --format csv", "runs export theirs", "report theirs",
+             "compare theirs " + good["id"].get<std::string>(), "runs reindex"}) {
+    const ProgramRun run = lockstep(line);
+    EXPECT_EQ(run.exit_code, 0) << line << run.err;
+  }
+  EXPECT_THAT(lockstep("runs export").err, HasSubstr("warning: run bad-one is left out: spec should be"));
+  EXPECT_EQ(lockstep("runs show bad-one").exit_code, 1);
+  EXPECT_EQ(lockstep("runs rm --force bad-one").exit_code, 0);
+}
+
 TEST_F(Strangers, what_is_written_is_its_users_alone_unless_it_is_shared) {
   write("grid.yaml", "name: grid\ntitle: T\nquestion: Q?\nbase: {data: digits, steps: 2}\n");
   const std::string open = "umask 002; ";

@@ -76,6 +76,28 @@ TEST(RunRecord, with_unknown_fields_is_read_without_them) {
   EXPECT_EQ(record_from_json(json), full_record());
 }
 
+TEST(RunRecord, with_a_value_of_another_kind_is_refused_with_its_place) {
+  const std::pair<const char*, nlohmann::json> wrong[] = {{"spec", 5},
+                                                          {"spec/model", 5},
+                                                          {"spec/epochs", "many"},
+                                                          {"machine", "a host"},
+                                                          {"id", "../x"},
+                                                          {"study", "a/b"},
+                                                          {"workers", 0},
+                                                          {"workers", 1ull << 40},
+                                                          {"repeat", -1},
+                                                          {"batch/global", -1},
+                                                          {"per_rank/0/rank", -1},
+                                                          {"ledger/0/rank", 1ll << 33},
+                                                          {"epochs/0/epoch", 18446744073709551615ull}};
+  for (const auto& [place, value] : wrong) {
+    nlohmann::json json = to_json(full_record());
+    json[nlohmann::json::json_pointer(std::string("/") + place)] = value;
+    const std::string field = std::string(place).substr(0, std::string(place).find('/'));
+    EXPECT_THAT(complaint_of([&] { record_from_json(json); }), ::testing::StartsWith(field)) << place;
+  }
+}
+
 TEST(RunRecord, that_is_damaged_is_refused_with_the_field) {
   nlohmann::json json = to_json(full_record());
   json["ledger"][0]["rank"] = "zero";

@@ -212,7 +212,7 @@ int RunsCommand::take_in(const Words& files, const Console& console) const {
   const base::PrivateFiles private_files(!shared_);
   if (files.empty())
     throw base::UsageError("import what? lockstep runs import FILE.jsonl, a run's directory or a store.");
-  std::map<lab::Imported, int> counts;
+  std::vector<RunRecord> records;  // all are read, and so found good, before the first is taken in
   for (const std::string& file : files)
     for (RunRecord& record : lab::read_records(file)) records.push_back(std::move(record));
   std::map<lab::Imported, int> counts;

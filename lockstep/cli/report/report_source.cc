@@ -139,9 +139,11 @@ void take_run(ReportSource& source, const fs::path& store, const std::string& na
 ReportSource find_report_source(const fs::path& store, const std::vector<std::string>& names) {
   ReportSource source;
   for (const std::string& name : names) {
-    if (fs::is_regular_file(name) && is_study_file(name))
+    std::error_code ignored;
+    const bool is_file = fs::is_regular_file(name, ignored);
+    if (is_file && is_study_file(name))
       take_study_file(source, store, name);
-    else if (fs::is_regular_file(name))
+    else if (is_file)
       take_file(source, name);
     else if (auto stored = lab::stored_study(store, name))
       take_study(source, store, std::move(*stored));

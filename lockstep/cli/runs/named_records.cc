@@ -22,7 +22,8 @@ std::filesystem::path store_of(const std::optional<std::filesystem::path>& given
 }
 
 std::vector<record::RunRecord> named_records(const std::filesystem::path& store, const std::string& name) {
-  if (std::filesystem::is_regular_file(name)) return lab::each_once(lab::read_records(name));
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(name, ignored)) return lab::each_once(lab::read_records(name));
   std::vector<record::RunRecord> records;
   if (const auto study = lab::stored_study(store, name))
     records = lab::records_of(store, *study);
