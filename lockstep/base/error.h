@@ -67,7 +67,8 @@ class CommError : public Error {
   Kind kind_;
 };
 
-// The current errno as "text (errno N)".
+// The current errno as "text (errno N)"; of a limit with its value, "(errno 24; a process may open 16, see
+// ulimit -n)".
 std::string errno_text();
 std::string errno_text(int error_number);
 

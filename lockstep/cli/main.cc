@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lockstep/cli/program.h"
+#include "lockstep/launch/process.h"
 #include "lockstep/launch/rank_output.h"
 
 namespace {
@@ -24,7 +25,9 @@ void open_standard_descriptors() {
 int main(int argument_count, char** arguments) {
   open_standard_descriptors();
   lockstep::launch::adopt_rank_output();
+  lockstep::launch::raise_limits();
   // A closed pipe is seen as EPIPE where it is written to, so that a run ends in order and not in the middle.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   return lockstep::cli::run_program(std::vector<std::string>(arguments + 1, arguments + argument_count));
 }

@@ -50,6 +50,8 @@ std::string store_next_step(int error_number, const fs::path& place) {
       return fmt::format(
           " Next step: free space there (lockstep runs list, lockstep runs rm ID), or use another store: "
           "--store DIR or LOCKSTEP_STORE.");
+    case EFBIG:
+      return " Next step: raise the limit on the size of files (ulimit -f).";
     case EACCES:
     case EPERM:
     case EROFS:

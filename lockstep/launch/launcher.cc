@@ -8,6 +8,7 @@
 #include "lockstep/launch/local_ranks.h"
 #include "lockstep/launch/log_directory.h"
 #include "lockstep/launch/mpirun_ranks.h"
+#include "lockstep/launch/process.h"
 #include "lockstep/launch/slice_service.h"
 #include "lockstep/launch/supervisor.h"
 
@@ -42,8 +43,8 @@ OutputPumpOptions pump_options(const LaunchOptions& options) {
   pump.line_lead = options.line_lead;
   pump.quiet = options.quiet;
   pump.log_directory = log_directory_for(options);
-  return pump;
   pump.private_logs = options.log_directory.empty();  // they lie in the user's store
+  return pump;
 }
 
 // They wait for each other as long as the server waits for them.
@@ -71,6 +72,7 @@ void LaunchOptions::validate() const {
 // the server has a thread, and what is made first outlives what refers to it.
 LaunchResult launch_run(const LaunchOptions& options) {
   options.validate();
+  require_stack();
   const SignalWatch signals;
   const WakeUp wake;
   OutputPump pump(pump_options(options));

@@ -6,17 +6,31 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "lockstep/base/clock.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/units.h"
 #include "lockstep/launch/pipe.h"
 
 namespace lockstep::launch {
 namespace {
+
+constexpr rlim_t kLeastStackBytes = 256 << 10;
+constexpr rlim_t kUsualStackBytes = 8 << 20;
+constexpr rlim_t kUsualOpenFiles = 1024;
+
+void raise_limit(int which, rlim_t usual) {
+  rlimit limit{};
+  if (::getrlimit(which, &limit) != 0 || limit.rlim_cur >= usual) return;
+  limit.rlim_cur = std::min(usual, limit.rlim_max);
+  ::setrlimit(which, &limit);
+}
 
 constexpr int kFailureFd = 3;  // where the child tells why it could not become the program
 
@@ -36,8 +50,8 @@ struct Prepared {
   std::vector<char*> envp;
 };
 
-[[noreturn]] void give_up(int error_number) {
-  [[maybe_unused]] const ssize_t ignored = write(kFailureFd, &error_number, sizeof error_number);
+[[noreturn]] void give_up(int failure_fd, int error_number) {
+  [[maybe_unused]] const ssize_t ignored = write(failure_fd, &error_number, sizeof error_number);
   _exit(127);
 }
 
@@ -61,7 +75,7 @@ void arrange_descriptors(int output_fd, int error_fd, int failure_fd) {
   const int error = fcntl(error_fd, F_DUPFD, kFailureFd + 1);
   const int failure = fcntl(failure_fd, F_DUPFD, kFailureFd + 1);
   const int input = open("/dev/null", O_RDONLY);
-  if (output < 0 || error < 0 || failure < 0 || input < 0) _exit(127);
+  if (output < 0 || error < 0 || failure < 0 || input < 0) give_up(failure_fd, errno);
   dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(error, STDERR_FILENO);
@@ -77,7 +91,7 @@ void arrange_descriptors(int output_fd, int error_fd, int failure_fd) {
   pin_to(prepared.options.cpus.data(), prepared.options.cpus.size());
   reset_signals();
   execvpe(prepared.argv.front(), prepared.argv.data(), prepared.envp.data());
-  give_up(errno);
+  give_up(kFailureFd, errno);
 }
 
 // What the child says before it becomes the program: nothing when all went well. It ends by exec or by exit.
@@ -96,6 +110,22 @@ ExitStatus status_of(const siginfo_t& info) {
 }
 
 }  // namespace
+
+void raise_limits() {
+  raise_limit(RLIMIT_STACK, kUsualStackBytes);
+  raise_limit(RLIMIT_NOFILE, kUsualOpenFiles);
+}
+
+void require_stack() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeastStackBytes) return;
+  throw base::ConfigError(
+      fmt::format("the stack of a process may grow to {} here (ulimit -s), and a rank needs {} at least; {} "
+                  "are usual. Next "
+                  "step: ulimit -s {}.",
+                  base::format_bytes(limit.rlim_cur), base::format_bytes(kLeastStackBytes),
+                  base::format_bytes(kUsualStackBytes), kUsualStackBytes / 1024));
+}
 
 base::UniqueFd open_pidfd(pid_t pid) {
   return base::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));

@@ -49,6 +49,12 @@ class Process {
 // A descriptor that is readable once the process has ended; empty where that fails.
 base::UniqueFd open_pidfd(pid_t pid);
 
+// Raises what this process and those it starts may use of the stack and of open files, as far as their user
+// may.
+void raise_limits();
+// Throws ConfigError where the stack is too small for a rank all the same.
+void require_stack();
+
 // Pins the calling process; whether that worked. Safe between fork and exec.
 bool pin_to(const int* cpus, std::size_t count);
 

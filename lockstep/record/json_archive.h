@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "lockstep/base/error.h"
-
 #include "lockstep/base/json.h"
+
 namespace lockstep::record {
 
 template <class T>

@@ -2,6 +2,7 @@
 #include "lockstep/base/error.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 
@@ -44,6 +45,15 @@ TEST(CommError, RemembersWhoIsToBlame) {
 
 TEST(ErrnoText, NamesTheNumberAndItsMeaning) {
   EXPECT_EQ(errno_text(ENOENT), "No such file or directory (errno 2)");
+}
+
+TEST(ErrnoText, NamesTheLimitThatWasReached) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{100, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  EXPECT_EQ(errno_text(EMFILE), "Too many open files (errno 24; a process may open 100, see ulimit -n)");
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST(ErrnoText, WithoutANumberIsTheCurrentOne) {

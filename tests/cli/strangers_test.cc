@@ -251,5 +251,26 @@ TEST_F(Strangers, modules_in_the_current_directory_are_not_imported) {
   }
 }
 
+TEST_F(Strangers, limits_of_the_shell_are_named_as_the_cause) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"-f 0", "ulimit -f"}, {"-f 1", "ulimit -f"},  {"-s 64", "ulimit -s"}, {"-s 128", "ulimit -s"},
+      {"-n 5", "ulimit -n"}, {"-n 10", "ulimit -n"}, {"-n 16", "ulimit -n"}};
+  for (const auto& [limit, cause] : cases) {
+    // Through a pipe: files may be what cannot be written.
+    const ProgramRun run =
+        run_shell("(" + setting() + "ulimit " + limit + "\n" + program() +
+                  " train --data digits --workers 2 --steps 400 2>&1; echo code $?) | cat");
+    EXPECT_THAT(run.out, AllOf(HasSubstr("error: "), HasSubstr(cause),
+                               AnyOf(HasSubstr("code 1"), HasSubstr("code 3"))))
+        << limit;
+  }
+  const ProgramRun small =
+      run_shell(setting() + "ulimit -s 256\n" + program() + " train --data digits --workers 2");
+  EXPECT_EQ(small.exit_code, 0) << small.err;
+  const ProgramRun soft = run_shell(setting() + "ulimit -S -s 64; ulimit -S -n 16\n" + program() +
+                                    " train --data digits --workers 2");
+  EXPECT_EQ(soft.exit_code, 0) << "what the user may raise is raised: " << soft.err;
+}
+
 }  // namespace
 }  // namespace lockstep::testing

@@ -6,10 +6,10 @@
 
 #include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/json.h"
 #include "lockstep/base/log.h"
 #include "lockstep/cli/log_identity.h"
 #include "lockstep/cli/run_machine.h"
-#include "lockstep/base/json.h"
 #include "lockstep/cli/study/study_display.h"
 #include "lockstep/cli/study/study_files.h"
 #include "lockstep/cli/study/study_planner.h"

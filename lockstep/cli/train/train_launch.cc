@@ -8,6 +8,7 @@
 #include "lockstep/cli/train/train_files.h"
 #include "lockstep/cli/train/worker_program.h"
 #include "lockstep/launch/log_directory.h"
+#include "lockstep/launch/process.h"
 
 namespace lockstep::cli {
 namespace {
@@ -31,6 +32,7 @@ std::optional<device::Slice> slice_of(const TrainPlan& plan) {
 }  // namespace
 
 lab::RunRequest run_request(const TrainPlan& plan) {
+  launch::require_stack();
   lab::RunRequest request;
   request.slice = slice_of(plan);
   request.processes = plan.processes();

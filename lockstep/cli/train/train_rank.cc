@@ -26,6 +26,7 @@
 #include "lockstep/device/cpu_environment.h"
 #include "lockstep/device/cpu_placement.h"
 #include "lockstep/lab/run_events.h"
+#include "lockstep/launch/process.h"
 #include "lockstep/launch/rank_environment.h"
 
 namespace lockstep::cli {
@@ -190,6 +191,7 @@ void require_rank_can_join(const TrainPlan& plan, const comm::Identity& identity
 int train_as_rank(const TrainOptions& options, const record::RunSpec& asked, const TrainPlan& plan,
                   const comm::Identity& identity, const Console& console) {
   log_identity(identity);
+  launch::require_stack();
   require_inputs(plan.spec);
   Meeting met{identity, plan};
   std::vector<std::string> command = worker_command(plan.spec.engine);

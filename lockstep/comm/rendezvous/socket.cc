@@ -83,10 +83,11 @@ base::UniqueFd listen_at(const Endpoint& endpoint) {
   int error = 0;
   for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
     base::UniqueFd fd = open_socket(*at);
+    error = errno;
+    if (!fd) continue;
     // A port whose last run has just ended is free for the next one.
     set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-    if (fd && ::bind(fd.get(), at->ai_addr, at->ai_addrlen) == 0 && ::listen(fd.get(), kBacklog) == 0)
-      return fd;
+    if (::bind(fd.get(), at->ai_addr, at->ai_addrlen) == 0 && ::listen(fd.get(), kBacklog) == 0) return fd;
     error = errno;
   }
   throw base::CommError(Kind::failed, fmt::format("cannot serve the run at {}: {}. {}", to_text(endpoint),

@@ -1,6 +1,7 @@
 #include "lockstep/comm/rendezvous/verdict.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <map>
@@ -35,11 +36,24 @@ int fault_order(const RankEvidence& rank) {
   return rank.gone_order;
 }
 
+constexpr rlim_t kUsualStackBytes = 8 << 20;
+
+// Of this process, and so of those it starts.
+rlim_t stack_limit() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_STACK, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 std::string likely_cause_of_exit(const std::string& how) {
   if (how.find("SIGKILL") != std::string::npos)
     return "Likely cause: the kernel was out of memory, or somebody used kill -9. Next step: look for its "
            "name "
            "in dmesg, or give each worker less memory to fill.";
+  if (how.find("SIGSEGV") != std::string::npos && stack_limit() < kUsualStackBytes)
+    return fmt::format(
+        "Likely cause: its stack, which may grow to {} here (ulimit -s), was too small. Next step: "
+        "ulimit -s {}.",
+        base::format_bytes(stack_limit()), kUsualStackBytes / 1024);
   for (const char* signal : {"SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE"})
     if (how.find(signal) != std::string::npos)
       return "Likely cause: a fault in the program. Next step: run it in a debugger.";
