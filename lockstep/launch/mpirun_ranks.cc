@@ -28,7 +28,9 @@ namespace {
 
 constexpr std::size_t kMostHeldBytes = 64 * 1024;
 // mpirun starts its ranks one right after another; on a machine that is out of breath, less so.
-constexpr base::Nanoseconds kBetweenRanks = std::chrono::seconds(5);
+constexpr base::Nanoseconds kBetweenRanks = std::chrono::seconds(3);
+// A rank that dies is known by its number alone: so they are looked for often until all have been seen.
+constexpr base::Nanoseconds kBetweenSearches = std::chrono::milliseconds(20);
 
 void make_named_pipe(const std::filesystem::path& path) {
   if (mkfifo(path.c_str(), 0600) != 0)
@@ -67,6 +69,7 @@ class MpirunRanks : public RankGroup {
 
   std::vector<RankExit> collect() override;
   bool all_ended() const override;
+  std::optional<base::Deadline> due() const override;
   void signal_all(int signal_number) override;
   std::string starter_output() const override { return held_; }
 
@@ -225,6 +228,11 @@ bool MpirunRanks::all_started() const {
 bool MpirunRanks::all_ended() const {
   return mpirun_->ended() &&
          std::all_of(ranks_.begin(), ranks_.end(), [](const AdoptedRank& rank) { return rank.ended(); });
+}
+
+std::optional<base::Deadline> MpirunRanks::due() const {
+  if (all_started() || mpirun_->ended()) return std::nullopt;
+  return base::Deadline(kBetweenSearches);
 }
 
 // mpirun ends by itself, and tidily, when its ranks have. It is asked to only when it may hold ranks that

@@ -1,9 +1,11 @@
 // The ranks of a run as the launcher sees them, however they were started.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "lockstep/base/clock.h"
 #include "lockstep/launch/exit_status.h"
 #include "lockstep/launch/poll_set.h"
 
@@ -24,6 +26,8 @@ class RankGroup {
   // The ends noticed since the last call, well or not.
   virtual std::vector<RankExit> collect() = 0;
   virtual bool all_ended() const = 0;
+  // When collect() is to be called again even if nothing that is watched has happened.
+  virtual std::optional<base::Deadline> due() const { return std::nullopt; }
   // To every rank that still runs and what it started.
   virtual void signal_all(int signal_number) = 0;
   // What the starter itself printed, which is not the ranks' output; for when nothing else explains a

@@ -83,7 +83,7 @@ void Supervisor::tick() {
 Deadline Supervisor::next_deadline() const {
   Deadline next(kLongestWait);
   for (const std::optional<Deadline>& other :
-       {ending_.due(), verdict_due_, next_tick_, cause_ ? std::nullopt : time_limit_})
+       {ending_.due(), verdict_due_, next_tick_, parts_.ranks.due(), cause_ ? std::nullopt : time_limit_})
     if (other && other->at() < next.at()) next = *other;
   return next;
 }
