@@ -74,6 +74,7 @@ void Session::serve() {
   options.world = identity_.group.world;
   options.key = identity_.key;
   options.join_timeout = options_.join_timeout;
+  options.silence_timeout = options_.timeout;
   server_ = std::make_unique<RunServer>(options);
   if (meeting_file_ != nullptr) meeting_file_->say({server_->address(), server_->port()});
   server_->start({});

@@ -19,6 +19,7 @@ launch::LaunchOptions launch_options(const RunDirectory& run, const RunRequest& 
   launch.log_directory = request.log_directory.empty() ? run.logs() : request.log_directory;
   launch.join_timeout = request.join_timeout;
   launch.ranks_join = spec.engine != "torch";  // PyTorch's ranks meet in the run's directory
+  launch.timeout = base::from_seconds(spec.timeout.count);
   launch.wind_down = request.wind_down;
   launch.quiet = request.quiet;
   return launch;

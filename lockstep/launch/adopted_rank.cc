@@ -18,6 +18,10 @@ bool AdoptedRank::is_gone() const {
   return poll(&end, 1, 0) > 0;
 }
 
+bool AdoptedRank::stopped() const {
+  return has_started() && !ended_ && is_stopped(pid_);
+}
+
 ExitStatus AdoptedRank::status() const {
   if (!has_started()) return {lost_ ? ExitStatus::Kind::vanished : ExitStatus::Kind::never_started, 0};
   if (!code_) return {ExitStatus::Kind::vanished, 0};

@@ -20,6 +20,7 @@ class AdoptedRank {
 
   bool has_started() const { return pid_ > 0; }
   bool ended() const { return ended_; }
+  bool stopped() const;
   // Whether the process is gone, seen from the kernel; mark_ended() makes it final.
   bool is_gone() const;
   void mark_ended() { ended_ = true; }

@@ -21,6 +21,7 @@ comm::RunServerOptions server_options(const LaunchOptions& options) {
   server.key = comm::make_key();
   server.join_timeout = options.join_timeout;
   server.ranks_join = options.ranks_join;
+  server.silence_timeout = options.timeout;
   server.watched = true;
   return server;
 }

@@ -25,7 +25,8 @@ struct LaunchOptions {
   std::filesystem::path
       log_directory;  // rankN.log of every rank that wrote anything; empty: default_log_directory()
   base::Nanoseconds join_timeout = std::chrono::seconds(60);
-  bool ranks_join = true;  // false: they meet by other means than our server, which then waits for none
+  bool ranks_join = true;        // false: they meet by other means than our server, which then waits for none
+  base::Nanoseconds timeout{0};  // a rank that is stopped for so long ends the run; 0: none does
   base::Nanoseconds time_limit{0};                           // of the whole run; 0: none
   base::Nanoseconds grace = std::chrono::milliseconds(500);  // between the polite and the hard end of a rank
   // After SIGINT, SIGTERM or SIGHUP: how long ranks that were sent SIGTERM may go on working together, to

@@ -35,6 +35,13 @@ class LocalRanks : public RankGroup {
     return std::all_of(ranks_.begin(), ranks_.end(), [](const Process& rank) { return rank.ended(); });
   }
 
+  std::vector<int> stopped() const override {
+    std::vector<int> stopped;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+      if (!ranks_[rank].ended() && is_stopped(ranks_[rank].pid())) stopped.push_back(static_cast<int>(rank));
+    return stopped;
+  }
+
   void signal_all(int signal_number) override {
     for (const Process& rank : ranks_) rank.signal_group(signal_number);
   }

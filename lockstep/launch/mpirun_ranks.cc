@@ -70,6 +70,7 @@ class MpirunRanks : public RankGroup {
   std::vector<RankExit> collect() override;
   bool all_ended() const override;
   std::optional<base::Deadline> due() const override;
+  std::vector<int> stopped() const override;
   void signal_all(int signal_number) override;
   std::string starter_output() const override { return held_; }
 
@@ -233,6 +234,13 @@ bool MpirunRanks::all_ended() const {
 std::optional<base::Deadline> MpirunRanks::due() const {
   if (all_started() || mpirun_->ended()) return std::nullopt;
   return base::Deadline(kBetweenSearches);
+}
+
+std::vector<int> MpirunRanks::stopped() const {
+  std::vector<int> stopped;
+  for (std::size_t i = 0; i < ranks_.size(); ++i)
+    if (ranks_[i].stopped()) stopped.push_back(static_cast<int>(i));
+  return stopped;
 }
 
 // mpirun ends by itself, and tidily, when its ranks have. It is asked to only when it may hold ranks that

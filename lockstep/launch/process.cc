@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 
 #include "lockstep/base/clock.h"
 #include "lockstep/base/error.h"
@@ -129,6 +130,14 @@ void require_stack() {
 
 base::UniqueFd open_pidfd(pid_t pid) {
   return base::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+}
+
+bool is_stopped(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');
+  return name_end != std::string::npos && text.substr(name_end).starts_with(") T");
 }
 
 bool pin_to(const int* cpus, std::size_t count) {

@@ -54,6 +54,8 @@ base::UniqueFd open_pidfd(pid_t pid);
 void raise_limits();
 // Throws ConfigError where the stack is too small for a rank all the same.
 void require_stack();
+// Whether a process is stopped; one that a debugger holds is not.
+bool is_stopped(pid_t pid);
 
 // Pins the calling process; whether that worked. Safe between fork and exec.
 bool pin_to(const int* cpus, std::size_t count);

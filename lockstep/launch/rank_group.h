@@ -28,6 +28,8 @@ class RankGroup {
   virtual bool all_ended() const = 0;
   // When collect() is to be called again even if nothing that is watched has happened.
   virtual std::optional<base::Deadline> due() const { return std::nullopt; }
+  // Ranks whose process is stopped (SIGSTOP).
+  virtual std::vector<int> stopped() const = 0;
   // To every rank that still runs and what it started.
   virtual void signal_all(int signal_number) = 0;
   // What the starter itself printed, which is not the ranks' output; for when nothing else explains a

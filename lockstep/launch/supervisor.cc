@@ -20,6 +20,10 @@ constexpr Nanoseconds kLongestWait = std::chrono::milliseconds(250);
 constexpr Nanoseconds kMomentToEnd = std::chrono::milliseconds(300);
 // For the server to find out who is to blame, beyond the time it gives the ranks to say where they are.
 constexpr Nanoseconds kVerdictWait = std::chrono::milliseconds(800);
+// How often it is looked which ranks are stopped, and for the server to miss such a rank first: it knows
+// more.
+constexpr Nanoseconds kBetweenLooks = std::chrono::milliseconds(500);
+constexpr Nanoseconds kServerFirst = std::chrono::seconds(2);
 // For pipes that something outside the ranks' process groups still holds open.
 constexpr Nanoseconds kLastOutputWait = std::chrono::milliseconds(500);
 // For a reader that does not read, once the run has failed.
@@ -68,6 +72,7 @@ void Supervisor::step() {
   notice_signals();
   notice_exits();
   notice_verdict();
+  notice_stopped();
   notice_time_limit();
   notice_lost_output();
   ending_.advance();
@@ -138,6 +143,31 @@ void Supervisor::notice_verdict() {
     end_because({Cause::Kind::failure, *verdict, 0}, kMomentToEnd);
   else if (verdict_due_ && verdict_due_->passed())
     end_because({Cause::Kind::failure, verdict_about(*first_bad_exit_), 0}, kMomentToEnd);
+}
+
+// The server misses a rank that does not answer. One that has taken leave already, or that never speaks to it
+// (engine torch), is seen here.
+void Supervisor::notice_stopped() {
+  if (cause_ || options_.timeout <= Nanoseconds(0) || !look_at_stopped_.passed()) return;
+  look_at_stopped_ = Deadline(kBetweenLooks);
+  std::map<int, base::TimePoint> still;
+  for (const int rank : parts_.ranks.stopped()) {
+    const auto before = stopped_since_.find(rank);
+    still[rank] = before == stopped_since_.end() ? base::now() : before->second;
+  }
+  stopped_since_ = std::move(still);
+  for (const auto& [rank, since] : stopped_since_) {
+    if (base::now() - since < options_.timeout + kServerFirst) continue;
+    comm::Verdict verdict;
+    verdict.rank = rank;
+    verdict.exit_code = base::ExitCode::timed_out;
+    verdict.message = fmt::format(
+        "rank {} has been stopped (state T) for {}. Next step: look at that process; it goes on with kill "
+        "-CONT.",
+        rank, base::format_duration(base::now() - since));
+    parts_.server.end_run(verdict.message, verdict.exit_code);
+    return end_because({Cause::Kind::failure, std::move(verdict), 0}, kMomentToEnd);
+  }
 }
 
 void Supervisor::notice_time_limit() {

@@ -55,6 +55,7 @@ class Supervisor {
   void notice_exits();
   void notice_exit(const RankExit& exit);
   void notice_verdict();
+  void notice_stopped();
   void notice_time_limit();
   void notice_lost_output();
   void end_because(Cause cause, base::Nanoseconds moment);
@@ -83,7 +84,9 @@ class Supervisor {
   std::optional<base::Deadline> time_limit_;
   std::map<int, ExitStatus> exits_;
   std::optional<RankExit> first_bad_exit_;
-  std::optional<base::Deadline> verdict_due_;  // after a bad exit
+  std::optional<base::Deadline> verdict_due_;     // after a bad exit
+  std::map<int, base::TimePoint> stopped_since_;  // by rank
+  base::Deadline look_at_stopped_{base::Nanoseconds(0)};
   std::optional<base::Deadline> next_tick_;
   std::optional<Cause> cause_;
   bool interrupted_again_ = false;

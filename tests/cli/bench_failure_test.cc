@@ -148,6 +148,24 @@ TEST_P(BenchFailure, a_stopped_rank_ends_the_run_at_the_timeout_and_is_named) {
   expect_nothing_left();
 }
 
+// Nobody waits for it: its control thread, which answers while it computes, is stopped with it.
+TEST_P(BenchFailure, a_stopped_lone_rank_ends_the_run_at_the_timeout_and_is_named) {
+  program_ =
+      std::make_unique<StartedProgram>(habitat_, "program",
+                                       bench({"allreduce", "--workers", "1", "-b", "1M", "-e", "1M", "-n",
+                                              "100000000", "--timeout", "1s", "--progress", "lines"}));
+  ASSERT_TRUE(program_->await_error("[1/1] all_reduce")) << program_->error();
+  ranks_ = ranks_in(habitat_);
+  ASSERT_EQ(ranks_.size(), 1U);
+  port_ = std::stoi(variable_of(ranks_[0], "MASTER_PORT"));
+  kill(ranks_[0], SIGSTOP);
+  const auto ending = program_->wait(1s + kSlack);
+  EXPECT_TRUE(ending.in_time) << program_->error();
+  EXPECT_EQ(ending.exit_code, 124);
+  EXPECT_THAT(program_->error(), HasSubstr("error: rank 0 does not answer (stopped"));
+  expect_nothing_left();
+}
+
 TEST_P(BenchFailure, a_killed_launcher_leaves_nothing) {
   ASSERT_NO_FATAL_FAILURE(start_long_bench("60s"));
   program_.reset();

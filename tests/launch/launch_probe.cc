@@ -1,6 +1,6 @@
 // A launcher for tests: launch_probe [workers=N] [mpirun=1] [threads=N] [time_limit=S] [grace=S] [logs=DIR]
-// [join_timeout=S] [ranks_join=0] -- COMMAND... What goes wrong before a rank runs is printed and becomes the
-// exit code, as in the real program.
+// [join_timeout=S] [timeout=S] [ranks_join=0] -- COMMAND... What goes wrong before a rank runs is printed and
+// becomes the exit code, as in the real program.
 #include <cstdio>
 #include <map>
 #include <string>
@@ -29,6 +29,7 @@ LaunchOptions options_from(int argc, char** argv) {
   if (given.count("grace")) options.grace = lockstep::base::parse_duration(given["grace"]);
   if (given.count("join_timeout"))
     options.join_timeout = lockstep::base::parse_duration(given["join_timeout"]);
+  if (given.count("timeout")) options.timeout = lockstep::base::parse_duration(given["timeout"]);
   if (given.count("ranks_join")) options.ranks_join = given["ranks_join"] != "0";
   if (given.count("logs")) options.log_directory = given["logs"];
   return options;

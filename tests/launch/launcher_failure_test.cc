@@ -7,6 +7,7 @@
 namespace lockstep::launch {
 namespace {
 
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -53,6 +54,25 @@ TEST(LauncherFailure, a_killed_rank_ends_the_run_at_once) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.error, HasSubstr("rank 2 was killed by signal 9 (SIGKILL)"));
   for (const pid_t pid : pids) EXPECT_TRUE(ends_soon(pid));
+}
+
+// The last one, one alone, one that has taken leave, and one that never spoke to the server.
+TEST(LauncherFailure, a_stopped_rank_for_which_nobody_waits_ends_the_run_at_the_timeout_and_is_named) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+      {"workers=2", {"join", "0:goodbye", "1:kill=19"}},
+      {"workers=1", {"join", "kill=19"}},
+      {"workers=2", {"join", "goodbye", "1:kill=19"}},
+      {"workers=2", {"0:exit=0", "kill=19"}},
+  };
+  for (const auto& [workers, actions] : cases) {
+    const bool joins = actions.front() == "join";
+    const auto run = run_ranks({workers, "timeout=1s", joins ? "ranks_join=1" : "ranks_join=0"}, actions);
+    EXPECT_EQ(run.exit_code, 124) << run.error;
+    const std::string rank = workers == "workers=1" ? "0" : "1";
+    EXPECT_THAT(run.error, AnyOf(HasSubstr("error: rank " + rank + " does not answer (stopped"),
+                                 HasSubstr("error: rank " + rank + " has been stopped")));
+    EXPECT_LT(run.seconds, 10);
+  }
 }
 
 TEST(LauncherFailure, ends_ranks_that_are_stopped_or_ignore_the_request) {

@@ -19,6 +19,7 @@ int launch_bench(const BenchOptions& options, int workers, const std::vector<std
   launch.threads_per_worker = options.threads;
   launch.log_directory = options.log_directory;
   launch.join_timeout = options.join_timeout;
+  launch.timeout = options.timeout;
   launch.environment[kMachineVariable] = machine_variable();
   if (const std::string terminal = terminal_name(); !terminal.empty())
     launch.environment[kTerminalVariable] = terminal;

@@ -13,6 +13,10 @@ std::string found_body(const std::optional<std::string>& value) {
   return ByteWriter().u8(value ? 1 : 0).text(value.value_or("")).take();
 }
 
+constexpr base::Nanoseconds kShortestPulse = std::chrono::milliseconds(100);
+constexpr base::Nanoseconds kLongestPulse = std::chrono::seconds(1);
+constexpr base::Nanoseconds kSlowAnswer = std::chrono::milliseconds(500);
+
 }  // namespace
 
 Assembly::Assembly(const RunServerOptions& options, Postman& postman,
@@ -22,7 +26,11 @@ Assembly::Assembly(const RunServerOptions& options, Postman& postman,
       on_verdict_(std::move(on_verdict)),
       join_until_(base::Deadline(now, options.join_timeout).at()),
       hellos_(static_cast<std::size_t>(options.world)),
-      inquiry_({options.world, options.diagnosis_timeout, InquiryOptions{}.story_timeout, options.watched}) {}
+      inquiry_({options.world, options.diagnosis_timeout, InquiryOptions{}.story_timeout, options.watched}),
+      unanswered_since_(static_cast<std::size_t>(options.world)),
+      pulse_(std::clamp(options.silence_timeout / 4, kShortestPulse, kLongestPulse)),
+      pulses_due_(now + pulse_),
+      pulses_felt_(now) {}
 
 void Assembly::handle(int connection, const Frame& frame, base::TimePoint now) {
   const auto member = rank_of_.find(connection);
@@ -67,6 +75,7 @@ std::string Assembly::objection_to(const Hello& hello) const {
 }
 
 void Assembly::handle_member(int connection, int rank, const Frame& frame, base::TimePoint now) {
+  unanswered_since_[static_cast<std::size_t>(rank)].reset();
   switch (frame.type) {
     case MessageType::set:
       return handle_set(connection, frame);
@@ -75,7 +84,8 @@ void Assembly::handle_member(int connection, int rank, const Frame& frame, base:
     case MessageType::add:
       return handle_add(connection, frame);
     case MessageType::position:
-      return inquiry_.answered(rank, decode_position(frame.body));
+      if (everyone_asked_) inquiry_.answered(rank, decode_position(frame.body));
+      return;
     case MessageType::goodbye:
       return say_goodbye(connection, rank, frame);
     case MessageType::failure:
@@ -145,6 +155,7 @@ void Assembly::tick(base::TimePoint now) {
   for (const KeyTable::Waiter& waiter : keys_.expire(now))
     reply(waiter.connection, waiter.request, found_body(std::nullopt));
   if (verdict_) return;
+  feel_pulses(now);
   if (inquiry_.begun() && !everyone_asked_) ask_everyone();
   const auto due = inquiry_.due_at();
   if (due && *due <= now) return conclude(decide(inquiry_.evidence()));
@@ -167,6 +178,26 @@ void Assembly::ask_everyone() {
   }
 }
 
+// Control threads answer also while their ranks compute: one that keeps silent belongs to a stopped process.
+void Assembly::feel_pulses(base::TimePoint now) {
+  if (options_.silence_timeout <= base::Nanoseconds(0)) return;
+  // A server that was stopped itself has heard nobody.
+  const bool was_away = now - pulses_felt_ > 2 * pulse_;
+  pulses_felt_ = now;
+  const bool due = pulses_due_ <= now;
+  if (due) pulses_due_ = now + pulse_;
+  for (const auto& [connection, rank] : rank_of_) {
+    if (inquiry_.has_finished(rank)) continue;
+    auto& since = unanswered_since_[static_cast<std::size_t>(rank)];
+    if (since && was_away) since = now;
+    if (since && now - *since >= options_.silence_timeout + kSlowAnswer)
+      inquiry_.silent(rank, now - *since, now);
+    if (since || !due) continue;
+    since = now;
+    postman_.send(connection, {MessageType::where_are_you, 0, {}});
+  }
+}
+
 void Assembly::conclude(Verdict verdict) {
   verdict_ = std::move(verdict);
   if (on_verdict_) on_verdict_(*verdict_);
@@ -181,13 +212,15 @@ std::optional<base::TimePoint> Assembly::next_deadline() const {
   };
   if (verdict_) return next;
   consider(inquiry_.due_at());
+  if (options_.silence_timeout > base::Nanoseconds(0)) consider(pulses_due_);
   if (awaits_ranks()) consider(join_until_);
   return next;
 }
 
 Standing Assembly::standing() const {
-  const auto present = std::count_if(rank_of_.begin(), rank_of_.end(),
-                                     [this](const auto& m) { return !inquiry_.has_finished(m.second); });
+  const auto present = std::count_if(rank_of_.begin(), rank_of_.end(), [this](const auto& m) {
+    return !inquiry_.has_finished(m.second) && !inquiry_.is_silent(m.second);
+  });
   return {verdict_, finished_, static_cast<int>(present)};
 }
 

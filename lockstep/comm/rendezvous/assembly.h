@@ -29,7 +29,7 @@ class Postman {
 struct Standing {
   std::optional<Verdict> verdict;
   int finished = 0;  // ranks that said goodbye
-  int present = 0;   // ranks that are connected and have not said goodbye
+  int present = 0;   // ranks that are connected, have not said goodbye and answer
 };
 
 class Assembly {
@@ -63,6 +63,7 @@ class Assembly {
   void store(const std::string& key, const std::string& value);
   void say_goodbye(int connection, int rank, const Frame& frame);
   void ask_everyone();
+  void feel_pulses(base::TimePoint now);
   void conclude(Verdict verdict);
   void reply(int connection, std::uint32_t request, std::string body);
   bool complete() const { return arrived_ == options_.world; }
@@ -79,6 +80,12 @@ class Assembly {
   KeyTable keys_;
   Inquiry inquiry_;
   bool everyone_asked_ = false;
+  // The heartbeat: since when each rank owes an answer, when all are asked next, and when this was last seen
+  // to.
+  std::vector<std::optional<base::TimePoint>> unanswered_since_;
+  const base::Nanoseconds pulse_;
+  base::TimePoint pulses_due_;
+  base::TimePoint pulses_felt_;
   std::optional<Verdict> verdict_;
   std::string turned_away_;
 };

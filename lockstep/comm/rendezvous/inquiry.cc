@@ -36,6 +36,11 @@ void Inquiry::lost(int rank, base::TimePoint at) {
   gone(rank, at);
 }
 
+void Inquiry::silent(int rank, base::Nanoseconds how_long, base::TimePoint at) {
+  begin(at);
+  if (!of(rank).silent) of(rank).silent = how_long;
+}
+
 void Inquiry::end_asked(const EndRequest& request, base::TimePoint at) {
   begin(at);
   if (!evidence_.end) evidence_.end = request;

@@ -33,6 +33,10 @@ class Inquiry {
   void reported(int rank, const FailureReport& report, base::TimePoint at);
   void ended(int rank, const std::string& how, base::TimePoint at);
   void lost(int rank, base::TimePoint at);
+  void silent(int rank, base::Nanoseconds how_long, base::TimePoint at);
+  bool is_silent(int rank) const {
+    return evidence_.ranks[static_cast<std::size_t>(rank)].silent.has_value();
+  }
   void end_asked(const EndRequest& request, base::TimePoint at);
 
   bool begun() const { return begun_at_.has_value(); }

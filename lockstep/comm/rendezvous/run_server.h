@@ -23,6 +23,9 @@ struct RunServerOptions {
   base::Nanoseconds join_timeout = std::chrono::seconds(60);  // for all ranks to arrive
   bool ranks_join = true;                                     // false: ranks that never arrive are no failure
   base::Nanoseconds diagnosis_timeout = std::chrono::milliseconds(300);  // for ranks to say where they are
+  // A rank that has joined and does not answer for so long, with half a second for the network, is stopped or
+  // its host is down: the run ends. 0: nobody is asked.
+  base::Nanoseconds silence_timeout{0};
   // Somebody watches the ranks' processes and calls report_exit(): a lost connection then waits a moment (at
   // most 200 ms) for it, to say how the rank ended.
   bool watched = false;

@@ -153,12 +153,21 @@ Verdict timed_out(int rank, std::string message) {
   return {rank, Kind::timed_out, base::ExitCode::timed_out, std::move(message)};
 }
 
-Verdict blame_silent(const Evidence& evidence, int waiter, const std::vector<int>& silent) {
+Verdict blame_silent(const std::vector<int>& silent, const std::string& how_it_was_noticed) {
   return timed_out(
       silent.front(),
       fmt::format("{} {} not answer (stopped, or the host is down): {}. Next step: look at that process; a "
                   "stopped one (state T) goes on with kill -CONT.",
-                  rank_list(silent), silent.size() == 1 ? "does" : "do", waited_text(evidence, waiter)));
+                  rank_list(silent), silent.size() == 1 ? "does" : "do", how_it_was_noticed));
+}
+
+// Nobody waits for them: they may be the only ones left.
+Verdict blame_unheard(const Evidence& evidence, const std::vector<int>& silent) {
+  std::string noticed = fmt::format("nothing was heard for {}",
+                                    base::format_duration(*evidence_of(evidence, silent.front()).silent));
+  if (count_of(evidence) > static_cast<int>(silent.size()))
+    noticed += ", and " + positions_text(evidence, silent);
+  return blame_silent(silent, noticed);
 }
 
 std::string absence_text(const RankEvidence& rank) {
@@ -192,7 +201,7 @@ Verdict blame_disagreement(const Evidence& evidence) {
 Verdict explain_timeout(const Evidence& evidence, int waiter) {
   const auto silent = ranks_where(
       evidence, [](const RankEvidence& r) { return r.arrived && !r.finished && r.asked && !r.position; });
-  if (!silent.empty()) return blame_silent(evidence, waiter, silent);
+  if (!silent.empty()) return blame_silent(silent, waited_text(evidence, waiter));
   if (!evidence_of(evidence, waiter).report->position.running)
     return timed_out(waiter, told_by(waiter, evidence_of(evidence, waiter).report->message));
   const auto absent = ranks_where(evidence, [](const RankEvidence& r) {
@@ -249,6 +258,8 @@ Verdict decide(const Evidence& evidence) {
     return evidence_of(evidence, *culprit).report ? blame_report(evidence, *culprit)
                                                   : blame_gone(evidence, *culprit);
   if (const auto waiter = first_report(evidence, Kind::timed_out)) return explain_timeout(evidence, *waiter);
+  const auto unheard = ranks_where(evidence, [](const RankEvidence& r) { return r.silent.has_value(); });
+  if (!unheard.empty()) return blame_unheard(evidence, unheard);
   if (const auto victim = first_report(evidence, Kind::peer_lost))
     return explain_lost_peer(evidence, *victim);
   if (const auto victim = first_report(evidence, Kind::collateral)) return blame_report(evidence, *victim);

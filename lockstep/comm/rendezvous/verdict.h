@@ -41,8 +41,9 @@ struct RankEvidence {
   std::optional<OperationStatus> position;
   std::optional<FailureReport> report;
   int report_order = -1;
-  std::optional<std::string> exit;  // how its process ended: "was killed by signal 9 (SIGKILL)"
-  int gone_order = -1;              // its process ended or its connection was lost
+  std::optional<std::string> exit;          // how its process ended: "was killed by signal 9 (SIGKILL)"
+  int gone_order = -1;                      // its process ended or its connection was lost
+  std::optional<base::Nanoseconds> silent;  // it does not answer, for so long when that was noticed
 };
 
 // The end that somebody outside the ranks asked for.

@@ -14,6 +14,7 @@ namespace {
 using Kind = base::CommError::Kind;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr base::Nanoseconds kLong = std::chrono::seconds(300);
@@ -121,6 +122,39 @@ TEST_F(Run, FindsAStoppedRankWhenAnotherTimesOut) {
   EXPECT_EQ(ranks_->wait(1), 124);
   EXPECT_EQ(verdict().rank, 2);
   EXPECT_THAT(verdict().message, HasSubstr("rank 2 does not answer"));
+}
+
+TEST_F(Run, NamesAStoppedRankForWhichNobodyWaits) {
+  RunServerOptions options = server_options(2);
+  options.silence_timeout = seconds(1);
+  start(options, 2, [](Rank& rank) {
+    if (rank.rank == 0) {
+      rank.client->goodbye();
+      return 0;
+    }
+    ::raise(SIGSTOP);
+    return 1;
+  });
+  EXPECT_EQ(ranks_->wait(0), 0);
+  EXPECT_EQ(verdict().rank, 1);
+  EXPECT_EQ(verdict().exit_code, base::ExitCode::timed_out);
+  EXPECT_THAT(verdict().message,
+              AllOf(HasSubstr("rank 1 does not answer (stopped"), HasSubstr("rank 0 had finished")));
+  EXPECT_TRUE(server_->wait_until_left(base::Deadline(seconds(5)))) << "the stopped rank cannot leave";
+}
+
+TEST_F(Run, LetsALoneRankComputeLongerThanTheTimeout) {
+  RunServerOptions options = server_options(1);
+  options.silence_timeout = milliseconds(300);
+  start(options, 1, [](Rank& rank) {
+    const base::Deadline deadline(seconds(2));
+    while (!deadline.passed()) {
+    }
+    rank.client->goodbye();
+    return 0;
+  });
+  EXPECT_EQ(ranks_->wait(0), 0) << ranks_->errors_of(0);
+  EXPECT_FALSE(server_->verdict().has_value());
 }
 
 TEST_F(Run, NamesRanksThatNeverArrive) {
