@@ -17,7 +17,8 @@ namespace lockstep::comm {
 class OperationBoards;
 
 struct OpenOptions {
-  base::Nanoseconds timeout = std::chrono::seconds(300);  // of every operation
+  base::Nanoseconds timeout = std::chrono::seconds(300);      // of every operation
+  base::Nanoseconds join_timeout = std::chrono::seconds(60);  // of the library's first meeting (mpi)
   std::string channel = "main";    // a name of its own for every communicator opened over one store
   std::string key;                 // the run's, by which its ranks know each other on the network (gloo)
   std::string interface;           // network interface (gloo); empty: chosen by the backend

@@ -27,7 +27,18 @@ void OperationBoard::begin(const Operation& operation, std::string_view backend,
   input_bytes_.store(operation.input.bytes, kRelaxed);
   output_bytes_.store(operation.output.bytes, kRelaxed);
   root_.store(operation.root, kRelaxed);
-  backend_.store(backend.data(), kRelaxed);
+  call_.store(nullptr, kRelaxed);
+  run(backend.data(), at, timeout);
+}
+
+void OperationBoard::begin_call(const char* name, const char* backend, base::TimePoint at,
+                                base::Nanoseconds timeout) {
+  call_.store(name, kRelaxed);
+  run(backend, at, timeout);
+}
+
+void OperationBoard::run(const char* backend, base::TimePoint at, base::Nanoseconds timeout) {
+  backend_.store(backend, kRelaxed);
   at_.store(nanoseconds_of(at), kRelaxed);
   timeout_.store(timeout.count(), kRelaxed);
   sequence_.store(sequence_.load(kRelaxed) + 1, kRelaxed);
@@ -50,7 +61,8 @@ OperationStatus OperationBoard::status() const {
   operation.input = {nullptr, input_bytes_.load(kRelaxed), type_.load(kRelaxed), Place::host};
   operation.output = {nullptr, output_bytes_.load(kRelaxed), type_.load(kRelaxed), Place::host};
   operation.root = root_.load(kRelaxed);
-  status.description = describe(operation) + " over " + backend_.load(kRelaxed);
+  const char* const call = call_.load(kRelaxed);
+  status.description = (call != nullptr ? call : describe(operation)) + " over " + backend_.load(kRelaxed);
   status.since = base::Nanoseconds(nanoseconds_of(base::now()) - at_.load(kRelaxed));
   return status;
 }
@@ -116,6 +128,16 @@ std::vector<std::shared_ptr<const OperationBoard>> OperationBoards::living() con
     return weak.expired();
   });
   return living;
+}
+
+CallOnBoard::CallOnBoard(OperationBoards* boards, const char* name, const char* backend,
+                         base::Nanoseconds timeout)
+    : board_(boards == nullptr ? nullptr : boards->add()) {
+  if (board_ != nullptr) board_->begin_call(name, backend, base::now(), timeout);
+}
+
+CallOnBoard::~CallOnBoard() {
+  if (board_ != nullptr) board_->end(base::now());
 }
 
 }  // namespace lockstep::comm

@@ -30,12 +30,16 @@ class OperationBoard {
  public:
   void begin(const Operation& operation, std::string_view backend, base::TimePoint at,
              base::Nanoseconds timeout);
+  // A call into a library that is no operation: "MPI_Init". Both names are literals.
+  void begin_call(const char* name, const char* backend, base::TimePoint at, base::Nanoseconds timeout);
   void end(base::TimePoint at);
   OperationStatus status() const;
   // How far past its deadline the running operation is; nothing when none runs or it still has time.
   std::optional<base::Nanoseconds> overdue() const;
 
  private:
+  void run(const char* backend, base::TimePoint at, base::Nanoseconds timeout);
+
   std::atomic<std::uint64_t> sequence_{0};
   std::atomic<bool> running_{false};
   std::atomic<std::int64_t> at_{0};       // steady-clock nanoseconds of the last change
@@ -46,7 +50,8 @@ class OperationBoard {
   std::atomic<std::size_t> input_bytes_{0};
   std::atomic<std::size_t> output_bytes_{0};
   std::atomic<int> root_{0};
-  std::atomic<const char*> backend_{""};  // a literal
+  std::atomic<const char*> backend_{""};    // a literal
+  std::atomic<const char*> call_{nullptr};  // likewise, where it is no operation
 };
 
 // All boards of a rank, one for each communicator that lives. Must outlive the boards.
@@ -71,6 +76,20 @@ class OperationBoards {
   OperationStatus retired_;  // the most telling of boards that are gone
   base::TimePoint retired_at_{};
   mutable std::vector<std::weak_ptr<const OperationBoard>> boards_;
+};
+
+// A library's first meeting of all ranks is a call that cannot be interrupted: while this lives, the rank's
+// control thread sees it, and ends the process where a peer does not come.
+class CallOnBoard {
+ public:
+  // `boards` may be null.
+  CallOnBoard(OperationBoards* boards, const char* name, const char* backend, base::Nanoseconds timeout);
+  ~CallOnBoard();
+  CallOnBoard(const CallOnBoard&) = delete;
+  CallOnBoard& operator=(const CallOnBoard&) = delete;
+
+ private:
+  std::shared_ptr<OperationBoard> board_;
 };
 
 }  // namespace lockstep::comm

@@ -136,6 +136,7 @@ std::unique_ptr<Communicator> Session::open(std::string_view backend, OpenOption
   options.boards = &boards_;
   options.key = identity_.key;
   options.towards = identity_.master_addr;
+  options.join_timeout = options_.join_timeout;
   return track(registry_.open(backend, group(), *client_, options, ledger_));
 }
 

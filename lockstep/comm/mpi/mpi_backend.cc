@@ -8,6 +8,7 @@
 #include "lockstep/comm/mpi/mpi_call.h"
 #include "lockstep/comm/mpi/mpi_channel.h"
 #include "lockstep/comm/mpi/mpi_process.h"
+#include "lockstep/comm/operation_board.h"
 
 namespace lockstep::comm {
 namespace {
@@ -53,7 +54,11 @@ class MpiBackend : public Backend {
 
   std::unique_ptr<Communicator> open(const Group& group, Store&, const OpenOptions& options) const override {
     const MpiStyle style = style_named(options.algorithm);
-    start_mpi();
+    {
+      const CallOnBoard meeting(options.boards, "MPI_Init", "mpi", options.join_timeout);
+      start_mpi();
+    }
+    const CallOnBoard meeting(options.boards, "MPI_Comm_split", "mpi", options.join_timeout);
     auto channel = std::make_unique<MpiChannel>(own_communicator(group), group, style);
     return std::make_unique<HostCommunicator>(std::move(channel), options.timeout, options.boards);
   }

@@ -14,24 +14,6 @@ using device::cuda::DeviceScope;
 using device::cuda::Memory;
 using device::cuda::MemoryKind;
 
-// NCCL's first meeting is a call that cannot be interrupted: while it lives, the rank's control thread sees
-// it and ends the process where a peer does not come.
-class MeetingOnBoard {
- public:
-  explicit MeetingOnBoard(const OpenOptions& options)
-      : board_(options.boards == nullptr ? nullptr : options.boards->add()) {
-    if (board_ != nullptr) board_->begin(barrier(), "nccl", base::now(), options.timeout);
-  }
-  ~MeetingOnBoard() {
-    if (board_ != nullptr) board_->end(base::now());
-  }
-  MeetingOnBoard(const MeetingOnBoard&) = delete;
-  MeetingOnBoard& operator=(const MeetingOnBoard&) = delete;
-
- private:
-  std::shared_ptr<OperationBoard> board_;
-};
-
 std::shared_ptr<NcclHandle> open_handle(const NcclParts& parts, const StreamPlace& place,
                                         base::Deadline deadline) {
   const DeviceScope scope(place.device);
@@ -40,7 +22,7 @@ std::shared_ptr<NcclHandle> open_handle(const NcclParts& parts, const StreamPlac
   PrefixStore store(*place.run_store, place.prefix);
   const NcclHandleOptions options{agree_on_id(*parts.process->library, place.group, store, deadline),
                                   place.group.rank, place.group.world};
-  const MeetingOnBoard meeting(place.options);
+  const CallOnBoard meeting(place.options.boards, "barrier", "nccl", place.options.timeout);
   return std::make_shared<NcclHandle>(parts.process->library, options, deadline);
 }
 
