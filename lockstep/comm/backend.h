@@ -21,7 +21,7 @@ struct OpenOptions {
   base::Nanoseconds join_timeout = std::chrono::seconds(60);  // of the library's first meeting (mpi)
   std::string channel = "main";    // a name of its own for every communicator opened over one store
   std::string key;                 // the run's, by which its ranks know each other on the network (gloo)
-  std::string interface;           // network interface (gloo); empty: chosen by the backend
+  std::string interface;           // network interface (gloo, mpi between hosts); empty: the backend's choice
   std::string towards;             // an address of another host, where one is known: the run's server's
   std::string algorithm = "auto";  // gloo, mpi: what `lockstep backends` lists
   int device = -1;  // CUDA device (nccl, p2p); negative: the local rank's turn among those there are

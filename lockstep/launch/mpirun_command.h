@@ -13,6 +13,8 @@ struct MpirunCommandOptions {
   std::filesystem::path directory;  // where Open MPI keeps its files of this run
   std::vector<std::string>
       exported;  // names of variables the ranks need; values never stand on a command line
+  std::vector<std::string>
+      inherited;  // names of variables that mpirun has: settings of the user's among them
   std::vector<std::string> command;
 };
 

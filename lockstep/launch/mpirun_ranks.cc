@@ -14,6 +14,7 @@
 #include "lockstep/base/clock.h"
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
+#include "lockstep/comm/registry.h"
 #include "lockstep/launch/adopted_rank.h"
 #include "lockstep/launch/line_splitter.h"
 #include "lockstep/launch/mpirun_children.h"
@@ -119,6 +120,13 @@ Variables variables_of_ranks(const RankPlan& plan, const std::filesystem::path& 
 // leaves a cache in the user's home. Nothing here needs it; whoever has set the variable is obeyed.
 const Variables kHwlocWithoutOpenCl = {{"HWLOC_COMPONENTS", "-opencl"}};
 
+// See loopback_only.cc.
+void stay_on_loopback(Variables& variables) {
+  std::string& loaded = variables["LD_PRELOAD"];
+  loaded =
+      (comm::default_plugin_directory() / "loopback_only.so").string() + (loaded.empty() ? "" : ":") + loaded;
+}
+
 void MpirunRanks::start_mpirun(const RankPlan& plan) {
   const Variables added = variables_of_ranks(plan, directory_.path());
   MpirunCommandOptions command;
@@ -127,12 +135,14 @@ void MpirunRanks::start_mpirun(const RankPlan& plan) {
   command.workers = static_cast<int>(ranks_.size());
   command.directory = directory_.path();
   command.exported = names_of(added);
+  command.inherited = names_of(plan.inherited);
   command.command = plan.command;
   Pipe output = make_pipe();
   ProcessOptions options;
   options.command = mpirun_command(command);
   options.environment = merged(kHwlocWithoutOpenCl, merged(without_other_launchers(plan.inherited), added));
   options.environment["PATH"] = search_path;  // mpirun looks for programs of its own
+  stay_on_loopback(options.environment);
   options.output_fd = options.error_fd = output.write_end.get();
   mpirun_.emplace(options);
   held_from_ = std::move(output.read_end);

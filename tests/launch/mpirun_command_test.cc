@@ -9,16 +9,26 @@
 namespace lockstep::launch {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(MpirunCommand, leaves_binding_and_ending_to_us_and_runs_anywhere) {
-  const auto command = mpirun_command({"/bin/mpirun", 3, "/some/dir", {"LOCKSTEP_KEY"}, {"prog", "-x", "1"}});
+  const auto command =
+      mpirun_command({"/bin/mpirun", 3, "/some/dir", {"LOCKSTEP_KEY"}, {}, {"prog", "-x", "1"}});
   EXPECT_EQ(command.front(), "/bin/mpirun");
   for (const char* flag : {"--bind-to", "--oversubscribe", "--allow-run-as-root", "--enable-recovery"})
     EXPECT_THAT(command, Contains(flag));
   const std::vector<std::string> tail(command.end() - 7, command.end());
   EXPECT_EQ(tail, (std::vector<std::string>{"-x", "LOCKSTEP_KEY", "-n", "3", "prog", "-x", "1"}));
+}
+
+TEST(MpirunCommand, stays_on_this_host_unless_the_user_has_set_otherwise) {
+  const auto confined = mpirun_command({"/bin/mpirun", 2, "/some/dir", {}, {}, {"prog"}});
+  EXPECT_THAT(confined, AllOf(Contains("btl"), Contains("self,vader"), Contains("oob_tcp_if_include")));
+  const auto chosen = mpirun_command({"/bin/mpirun", 2, "/some/dir", {}, {"OMPI_MCA_btl"}, {"prog"}});
+  EXPECT_THAT(chosen, AllOf(Not(Contains("self,vader")), Contains("oob_tcp_if_include")));
 }
 
 TEST(MpirunCommand, a_missing_mpirun_is_a_missing_device_that_names_the_package) {

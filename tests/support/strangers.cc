@@ -56,7 +56,8 @@ bool is_loopback(const std::string& address) {
          (address.starts_with(kMapped) && address.ends_with("7F"));
 }
 
-void read_listeners(const char* table, const std::map<std::string, pid_t>& sockets, std::vector<Listener>& found) {
+void read_listeners(const char* table, const std::map<std::string, pid_t>& sockets,
+                    std::vector<Listener>& found) {
   std::ifstream file(table);
   std::string line;
   std::getline(file, line);  // the names of the columns
@@ -89,7 +90,7 @@ std::string words_for(int connection) {
   if (connection % 3 == 0) return {};
   if (connection % 3 == 1) return "GET / HTTP/1.0\r\n\r\n" + std::string(100, 'A');
   std::string head(48, '\0');
-  head[0] = 64;                              // its bytes
+  head[0] = 64;                                     // its bytes
   head[8] = static_cast<char>(connection / 3 % 4);  // what it is
   return head + std::string(200, '\x01');
 }

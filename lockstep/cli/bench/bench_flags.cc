@@ -212,7 +212,7 @@ std::vector<Flag> run_flags(BenchOptions& options) {
        .set = duration(options.join_timeout)},
       {.names = "--interface",
        .value = "NAME",
-       .help = "network interface (gloo)",
+       .help = "network interface (gloo; mpi between hosts)",
        .set = text(options.interface)},
       {.names = "--algorithm",
        .value = "LIST",

@@ -5,7 +5,8 @@
 // Every rank listens at a port of its own, which it tells the others with a nonce through the run's store. A
 // higher rank connects to a lower one and sends 4 bytes of magic, its rank (u32) and its proof (32 bytes);
 // the lower one answers with its own proof. A proof is the HMAC, under the run's key, of the channel's name,
-// both ranks, both nonces and the direction. Whoever sends anything else is dropped, and nothing has happened.
+// both ranks, both nonces and the direction. Whoever sends anything else is dropped, and nothing has
+// happened.
 #pragma once
 
 #include <string>

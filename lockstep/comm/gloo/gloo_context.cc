@@ -31,8 +31,8 @@ class InsidePair : public tcp::Pair {
     fd = connection.release();
     const int at_once = 1;
     (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
-    pair.*&InsidePair::self_ = tcp::Address::fromSockName(fd);
-    pair.*&InsidePair::peer_ = tcp::Address::fromPeerName(fd);
+    pair.*& InsidePair::self_ = tcp::Address::fromSockName(fd);
+    pair.*& InsidePair::peer_ = tcp::Address::fromPeerName(fd);
     device.registerDescriptor(fd, EPOLLIN, &pair);
     (pair.*&InsidePair::changeState)(CONNECTED);
   }

@@ -56,7 +56,7 @@ class MpiBackend : public Backend {
     const MpiStyle style = style_named(options.algorithm);
     {
       const CallOnBoard meeting(options.boards, "MPI_Init", "mpi", options.join_timeout);
-      start_mpi();
+      start_mpi(group, options.interface);
     }
     const CallOnBoard meeting(options.boards, "MPI_Comm_split", "mpi", options.join_timeout);
     auto channel = std::make_unique<MpiChannel>(own_communicator(group), group, style);

@@ -32,6 +32,18 @@ void finalise_at_exit() {
   if (initialised != 0 && finalised == 0 && state().finalise.load()) MPI_Finalize();
 }
 
+// Open MPI reads its settings from the environment when it is initialised. What the user or mpirun has set
+// stays; that mpirun itself and the connections between hosts listen at all addresses cannot be set.
+void confine(const Group& group, const std::string& interface) {
+  const auto set = [](const char* name, const std::string& value) { ::setenv(name, value.c_str(), 0); };
+  if (group.local_world == group.world) {
+    set("OMPI_MCA_btl", "self,vader");
+    set("OMPI_MCA_pml", "ob1");
+  } else if (!interface.empty()) {
+    set("OMPI_MCA_btl_tcp_if_include", interface);
+  }
+}
+
 void initialise() {
   int initialised = 0;
   MPI_Initialized(&initialised);
@@ -51,7 +63,7 @@ bool started_by_mpirun() {
   return base::environment("OMPI_COMM_WORLD_SIZE").has_value();
 }
 
-void start_mpi() {
+void start_mpi(const Group& group, const std::string& interface) {
   if (!started_by_mpirun())
     throw base::DeviceError(
         "backend mpi: this process was not started by mpirun, and Open MPI cannot connect such processes. "
@@ -59,7 +71,10 @@ void start_mpi() {
         "`lockstep ... --backend mpi --workers N`, which starts itself under mpirun, or `mpirun -n N "
         "lockstep "
         "...`.");
-  std::call_once(state().started, initialise);
+  std::call_once(state().started, [&] {
+    confine(group, interface);
+    initialise();
+  });
 }
 
 void skip_finalise() noexcept {

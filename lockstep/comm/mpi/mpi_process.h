@@ -6,11 +6,14 @@
 
 #include <string>
 
+#include "lockstep/comm/communicator.h"
+
 namespace lockstep::comm {
 
-// Initialises MPI if nobody has. Throws DeviceError when the process was not started by mpirun, since Open
-// MPI cannot let such a process join others, and when MPI offers no use from several threads.
-void start_mpi();
+// Initialises MPI if nobody has, confined to shared memory where the group is of one host, else to the
+// network interface that is named, if one is. Throws DeviceError when the process was not started by mpirun,
+// since Open MPI cannot let such a process join others, and when MPI offers no use from several threads.
+void start_mpi(const Group& group, const std::string& interface);
 
 // From any thread: a peer has failed, so MPI_Finalize, which waits for all ranks, must not be called.
 void skip_finalise() noexcept;
