@@ -1,12 +1,11 @@
 #include "lockstep/base/durable.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-
-#include "lockstep/base/unique_fd.h"
 
 namespace lockstep::base {
 namespace {
@@ -49,6 +48,19 @@ PrivateFiles::PrivateFiles(bool wanted) : before_(::umask(0077)) {
 }
 PrivateFiles::~PrivateFiles() {
   ::umask(before_);
+}
+
+UniqueFd hold_file(const fs::path& file) {
+  UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0) fd.reset();
+  return fd;
+}
+
+// Where files lie on a server, a lock for oneself needs the right to write.
+std::optional<UniqueFd> claim_file(const fs::path& file) {
+  UniqueFd fd(::open(file.c_str(), O_RDWR | O_CLOEXEC));
+  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return std::nullopt;
+  return fd;
 }
 
 }  // namespace lockstep::base

@@ -1,11 +1,15 @@
 // Names that last: what was made or renamed in a directory survives a power cut only once the directory
-// itself is on the disk. And who else may see what is made.
+// itself is on the disk. Who else may see what is made. And files that are in use: whoever dies holds them
+// no longer.
 #pragma once
 
 #include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
+
+#include "lockstep/base/unique_fd.h"
 
 namespace lockstep::base {
 
@@ -31,5 +35,12 @@ class PrivateFiles {
  private:
   mode_t before_;
 };
+
+// Holds a file as long as what is returned lasts, together with any number of others. Where a file system
+// knows no locks, nothing is held.
+UniqueFd hold_file(const std::filesystem::path& file);
+
+// The file for oneself, as long as what is returned lasts; nothing while somebody holds it.
+std::optional<UniqueFd> claim_file(const std::filesystem::path& file);
 
 }  // namespace lockstep::base

@@ -8,6 +8,7 @@
 #include "lockstep/base/json.h"
 #include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/run_events.h"
+#include "lockstep/lab/run_index.h"
 #include "lockstep/record/record_steps.h"
 
 namespace lockstep::lab {
@@ -38,6 +39,27 @@ void add_machine_of_rank_0(record::RunContext& context, const std::vector<record
   context.machine = joined(*context.machine, *started.front()->machine);
 }
 
+std::optional<record::RunRecord> whole_record(const RunDirectory& run) {
+  try {
+    return run.has_record() ? std::optional(read_record(run)) : std::nullopt;
+  } catch (const base::StoreError&) {  // damaged
+    return std::nullopt;
+  }
+}
+
+// What the launcher would have said, but for what it saw of the ranks' processes. The time of the whole
+// command is that until the ranks' last word.
+record::RunContext late_context(const RunDirectory& run) {
+  record::RunContext context;
+  const std::optional<RunLaunch> launch = run.launch();
+  if (!launch) return context;
+  context.machine = launch->machine;
+  context.local_world = launch->local_world;
+  context.commanded_at = launch->commanded_at;
+  context.until_last_event = true;
+  return context;
+}
+
 }  // namespace
 
 Conclusion merge_run(const RunDirectory& run, record::RunContext context) {
@@ -55,23 +77,52 @@ Conclusion merge_run(const RunDirectory& run, record::RunContext context) {
   return {std::move(record), std::move(events.merged)};
 }
 
-void keep(const RunDirectory& run, const Conclusion& conclusion) {
-  write_atomically(run.events_file(), lines_of(conclusion.events));
+void keep_record(const RunDirectory& run, const Conclusion& conclusion) {
   write_atomically(run.record_file(), base::json_text(record::to_json(conclusion.record), 2) + "\n");
+}
+
+void keep_events(const RunDirectory& run, const Conclusion& conclusion) {
+  write_atomically(run.events_file(), lines_of(conclusion.events));
 }
 
 record::RunRecord conclude(const RunDirectory& run, record::RunContext context) {
   Conclusion conclusion = merge_run(run, std::move(context));
-  keep(run, conclusion);
+  keep_record(run, conclusion);
+  keep_events(run, conclusion);
   return std::move(conclusion.record);
+}
+
+LateConclusion conclude_late(const RunDirectory& run) {
+  LateConclusion late;
+  if (run.is_alive())
+    throw base::ConfigError(
+        fmt::format("run {} is still alive: its launcher or one of its ranks works on it. Next step: wait "
+                    "for its end, or end it; "
+                    "the launcher then makes the record.",
+                    run.id()));
+  const std::optional<record::RunRecord> known = whole_record(run);
+  std::error_code ignored;
+  if (known && (!has_rank_files(run) || std::filesystem::exists(run.events_file(), ignored))) {
+    late.record = *known;
+    return late;
+  }
+  const Conclusion conclusion = merge_run(run, late_context(run));
+  if (!known) keep_record(run, conclusion);
+  keep_events(run, conclusion);
+  late.record = known.value_or(conclusion.record);
+  late.made_record = !known;
+  late.made_events = true;
+  note_in_index(run, late.record);
+  return late;
 }
 
 record::RunRecord read_record(const RunDirectory& run) {
   if (!run.has_record())
-    throw base::ConfigError(fmt::format(
-        "run {} has no record: it is still running, or it was killed before one could be written. Its events "
-        "are in {}.",
-        run.id(), run.path().string()));
+    throw base::ConfigError(
+        fmt::format("run {} has no record: it is still running, or it was killed before one could be "
+                    "written. Next step: when it "
+                    "has ended, `lockstep runs conclude {}` makes the record from what its ranks wrote.",
+                    run.id(), run.id()));
   const Json json = base::try_parse_json(read_whole(run.record_file()));
   if (json.is_discarded())
     throw base::StoreError(fmt::format("{} is damaged: it is not JSON.", run.record_file().string()));

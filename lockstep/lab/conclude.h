@@ -16,12 +16,22 @@ struct Conclusion {
 // the engine's libraries) is taken from rank 0's. Works on whatever the ranks have left behind.
 Conclusion merge_run(const RunDirectory& run, record::RunContext context);
 
-// Writes the merged events and then record.json into the run's directory: a run that has a record has all.
-// Throws StoreError.
-void keep(const RunDirectory& run, const Conclusion& conclusion);
+// Writes record.json into the run's directory, and then the merged events, which are larger and hold nothing
+// that the ranks' files do not. Throws StoreError.
+void keep_record(const RunDirectory& run, const Conclusion& conclusion);
+void keep_events(const RunDirectory& run, const Conclusion& conclusion);
 
-// Both.
+// All of it.
 record::RunRecord conclude(const RunDirectory& run, record::RunContext context);
+
+// Of a run whose launcher could not do it: from the ranks' files and launch.json. What is there and whole
+// stays as it is. Throws ConfigError for a run that is still alive, StoreError.
+struct LateConclusion {
+  record::RunRecord record;
+  bool made_record = false;  // else it was there
+  bool made_events = false;
+};
+LateConclusion conclude_late(const RunDirectory& run);
 
 // Throws ConfigError where there is no record, StoreError where it is damaged or of a later schema.
 record::RunRecord read_record(const RunDirectory& run);

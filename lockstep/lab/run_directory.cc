@@ -53,6 +53,31 @@ nlohmann::json json_of(const StudyPlace& place) {
   return {{"study", place.study}, {"cell", place.cell}, {"repeat", place.repeat}};
 }
 
+// Nothing for what is no place, as a damaged file is not.
+std::optional<StudyPlace> place_of(const nlohmann::json& json) {
+  try {
+    return StudyPlace{json.at("study"), json.at("cell"), json.at("repeat")};
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+// With the place once more: one damaged file loses nothing.
+nlohmann::json json_of(const RunLaunch& launch, const std::optional<StudyPlace>& place) {
+  nlohmann::json json = {{"commanded_at", launch.commanded_at}, {"machine", launch.machine}};
+  if (launch.local_world) json["local_world"] = *launch.local_world;
+  if (place) json["place"] = json_of(*place);
+  return json;
+}
+
+// Null for a file that is absent or damaged.
+nlohmann::json read_json(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return nullptr;
+  nlohmann::json json = base::try_parse_json(read_whole(file));
+  return json.is_discarded() ? nlohmann::json() : json;
+}
+
 std::vector<std::string> ids_beginning_with(const fs::path& store, const std::string& prefix) {
   std::vector<std::string> ids;
   std::error_code ignored;
@@ -124,7 +149,8 @@ std::string make_run_id(const record::RunSpec& spec) {
 }
 
 RunDirectory RunDirectory::create(const fs::path& store, const record::RunSpec& spec,
-                                  const std::optional<StudyPlace>& place) {
+                                  const std::optional<StudyPlace>& place,
+                                  const std::optional<RunLaunch>& launch) {
   std::error_code error = base::make_durable_directory(runs_of(store));
   if (error) refuse_store(runs_of(store), error);
   sweep_drafts(store);
@@ -136,6 +162,7 @@ RunDirectory RunDirectory::create(const fs::path& store, const record::RunSpec& 
     if (!made || fs::exists(run.path(), error)) continue;  // another run took this id
     write_atomically(draft.spec_file(), base::json_text(record::to_json(spec), 2) + "\n");
     if (place) write_atomically(draft.place_file(), base::json_text(json_of(*place), 2) + "\n");
+    if (launch) write_atomically(draft.launch_file(), base::json_text(json_of(*launch, place), 2) + "\n");
     if ((error = base::rename_durably(draft.path(), run.path()))) refuse_store(run.path(), error);
     return run;
   }
@@ -174,14 +201,40 @@ record::RunSpec RunDirectory::spec() const {
 }
 
 std::optional<StudyPlace> RunDirectory::place() const {
+  if (const auto place = place_of(read_json(place_file()))) return place;
+  const nlohmann::json launch = read_json(launch_file());
+  if (launch.is_object() && launch.contains("place")) return place_of(launch["place"]);
+  // A record alone may be of another machine's run.
   std::error_code ignored;
-  if (!fs::exists(place_file(), ignored)) return std::nullopt;
+  return fs::exists(place_file(), ignored) ? place_of(read_json(record_file())) : std::nullopt;
+}
+
+bool RunDirectory::mend_place() const {
+  const std::optional<StudyPlace> known = place();
+  if (!known || place_of(read_json(place_file()))) return false;
+  write_atomically(place_file(), base::json_text(json_of(*known), 2) + "\n");
+  return true;
+}
+
+std::optional<RunLaunch> RunDirectory::launch() const {
+  const nlohmann::json json = read_json(launch_file());
   try {
-    const nlohmann::json json = base::parse_json(read_whole(place_file()));
-    return StudyPlace{json.at("study"), json.at("cell"), json.at("repeat")};
+    RunLaunch launch{json.at("commanded_at"), json.at("machine"), std::nullopt};
+    if (json.contains("local_world")) launch.local_world = json.at("local_world").get<int>();
+    return launch;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }
+}
+
+bool RunDirectory::is_alive() const {
+  if (!base::claim_file(spec_file())) return true;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("rank") && name.ends_with(".jsonl") && !base::claim_file(entry.path())) return true;
+  }
+  return false;
 }
 
 void RunDirectory::remove() const {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "lockstep/base/durable.h"
 #include "lockstep/record/spec.h"
 
 namespace lockstep::lab {
@@ -30,12 +32,21 @@ struct StudyPlace {
   bool operator==(const StudyPlace&) const = default;
 };
 
+// What whoever starts a run knows of it and its ranks do not: in launch.json from its first moment, for a
+// record that somebody else makes.
+struct RunLaunch {
+  double commanded_at = 0;         // when the command began: seconds since 1970
+  nlohmann::json machine;          // the launcher's
+  std::optional<int> local_world;  // workers on that machine; else all
+};
+
 class RunDirectory {
  public:
-  // Makes a directory for a new run of this spec in the store, with its spec.json (and place.json): whole or
-  // not at all. Throws StoreError.
+  // Makes a directory for a new run of this spec in the store, with its spec.json (and place.json,
+  // launch.json): whole or not at all. Throws StoreError.
   static RunDirectory create(const std::filesystem::path& store, const record::RunSpec& spec,
-                             const std::optional<StudyPlace>& place = std::nullopt);
+                             const std::optional<StudyPlace>& place = std::nullopt,
+                             const std::optional<RunLaunch>& launch = std::nullopt);
   // The run of an id, of the beginning of one (if only one begins so), or in a directory. Throws ConfigError
   // when there is none, or several, with what there is.
   static RunDirectory open(const std::filesystem::path& store, const std::string& name);
@@ -45,6 +56,7 @@ class RunDirectory {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path spec_file() const { return path_ / "spec.json"; }
   std::filesystem::path place_file() const { return path_ / "place.json"; }
+  std::filesystem::path launch_file() const { return path_ / "launch.json"; }
   std::filesystem::path record_file() const { return path_ / "record.json"; }
   std::filesystem::path events_file() const { return path_ / "events.jsonl"; }
   std::filesystem::path rank_file(int rank) const;
@@ -53,10 +65,20 @@ class RunDirectory {
 
   // Throws StoreError or ConfigError.
   record::RunSpec spec() const;
-  // Nothing where no study started it, or its file is damaged.
+  // Nothing where no study started it. A damaged file is made up for by what else tells of the place:
+  // launch.json, and the record.
   std::optional<StudyPlace> place() const;
   // False too where the directory is another user's alone.
   bool has_record() const;
+  // Writes place.json again where it is damaged; whether it was. Throws StoreError.
+  bool mend_place() const;
+  // Nothing where nobody said, or the file is damaged.
+  std::optional<RunLaunch> launch() const;
+  // As long as what is returned lasts, this process works on the run, as its ranks do while they write
+  // events.
+  base::UniqueFd hold() const { return base::hold_file(spec_file()); }
+  // Whether anybody works on it.
+  bool is_alive() const;
   // Removes the directory with all that is in it. Throws StoreError.
   void remove() const;
 

@@ -78,6 +78,10 @@ RunEvents read_run_events(const RunDirectory& run) {
   return events;
 }
 
+bool has_rank_files(const RunDirectory& run) {
+  return !rank_files(run).empty();
+}
+
 bool has_ended(const RunDirectory& run, int rank) {
   const std::string tail = tail_of(run.rank_file(rank));
   if (!tail.ends_with('\n')) return false;

@@ -18,6 +18,8 @@ struct RunEvents {
 // passed over.
 RunEvents read_run_events(const RunDirectory& run);
 
+bool has_rank_files(const RunDirectory& run);
+
 // Whether the rank has said that it finished or failed.
 bool has_ended(const RunDirectory& run, int rank);
 

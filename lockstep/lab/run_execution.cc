@@ -1,5 +1,7 @@
 #include "lockstep/lab/run_execution.h"
 
+#include <fmt/format.h>
+
 #include "lockstep/base/error.h"
 #include "lockstep/lab/run_index.h"
 
@@ -45,17 +47,34 @@ launch::LaunchResult execute_run(const RunDirectory& run, const RunRequest& requ
   return launch::launch_run(launch);
 }
 
+RunLaunch launch_of(base::TimePoint start, const nlohmann::json& machine, std::optional<int> local_world) {
+  const auto commanded = std::chrono::system_clock::now() - (base::now() - start);
+  return {std::chrono::duration<double>(commanded.time_since_epoch()).count(), machine, local_world};
+}
+
 ConcludedRun conclude_run(const RunDirectory& run, const RunOutcome& outcome, const nlohmann::json& machine) {
   const auto commanded = std::chrono::system_clock::now() - outcome.total;
   record::RunContext context = context_of(outcome, machine);
   context.commanded_at = std::chrono::duration<double>(commanded.time_since_epoch()).count();
   const Conclusion conclusion = merge_run(run, std::move(context));
-  ConcludedRun concluded{conclusion.record, ""};
+  ConcludedRun concluded{conclusion.record, "", ""};
   try {
-    keep(run, conclusion);
-    note_in_index(run, conclusion.record);
+    keep_record(run, conclusion);
   } catch (const base::StoreError& error) {
-    concluded.trouble = error.what();
+    concluded.trouble = fmt::format(
+        "{} What the ranks wrote is whole: `lockstep runs conclude {}` makes the record "
+        "from it once there is room.",
+        error.what(), run.id());
+    return concluded;
+  }
+  note_in_index(run, conclusion.record);
+  try {
+    keep_events(run, conclusion);
+  } catch (const base::StoreError& error) {
+    concluded.no_events = fmt::format(
+        "the record is kept, but not all ranks' events in one file: {} Then `lockstep "
+        "runs conclude {}` makes that file.",
+        error.what(), run.id());
   }
   return concluded;
 }

@@ -44,10 +44,16 @@ launch::LaunchResult execute_run(const RunDirectory& run, const RunRequest& requ
 
 struct ConcludedRun {
   record::RunRecord record;
-  std::string trouble;  // why the record cannot be kept; empty when it is
+  std::string trouble;    // why the record cannot be kept; empty when it is
+  std::string no_events;  // why the merged events beside it cannot; empty when they are
 };
 
-// Makes the record, keeps it and notes it in the store's index. `machine` is the launcher's.
+// What is known of a run when its command has been at work since `start`.
+RunLaunch launch_of(base::TimePoint start, const nlohmann::json& machine,
+                    std::optional<int> local_world = {});
+
+// Makes the record, keeps it and notes it in the store's index; then keeps the merged events. `machine` is
+// the launcher's.
 ConcludedRun conclude_run(const RunDirectory& run, const RunOutcome& outcome, const nlohmann::json& machine);
 
 }  // namespace lockstep::lab

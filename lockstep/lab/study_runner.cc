@@ -1,49 +1,19 @@
 #include "lockstep/lab/study_runner.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-
 #include <iterator>
+#include <thread>
 
 #include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
+#include "lockstep/launch/signals.h"
 
 namespace lockstep::lab {
 namespace {
 
-// Between runs the signals that end a run are held back, so that the study ends with a word; a run that
-// starts while one is pending ends at once.
-class HeldSignals {
- public:
-  HeldSignals() {
-    sigemptyset(&set_);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP})
-      if (!is_ignored(number)) sigaddset(&set_, number);
-    pthread_sigmask(SIG_BLOCK, &set_, &before_);
-  }
-  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-
-  // Takes a signal that came; 0: none.
-  int take() const {
-    const timespec no_wait{};
-    const int number = sigtimedwait(&set_, nullptr, &no_wait);
-    return number > 0 ? number : 0;
-  }
-
- private:
-  // As under nohup: the kernel would queue it all the same.
-  static bool is_ignored(int number) {
-    struct sigaction current {};
-    sigaction(number, nullptr, &current);
-    return current.sa_handler == SIG_IGN;
-  }
-
-  sigset_t set_{};
-  sigset_t before_{};
-};
+// After a study was killed, its ranks are ended within moments.
+constexpr base::Nanoseconds kLongestEnd = std::chrono::seconds(5);
 
 // An answer, which is never asked for again; a failure may have had a cause outside the run.
 bool is_answer(const EarlierRun& run) {
@@ -67,10 +37,21 @@ void remove_all(StudyOutcome& outcome, const EarlierRuns& earlier) {
       static_cast<int>(std::ssize(earlier.of_this_version) + std::ssize(earlier.of_other_versions));
 }
 
+// The record of a run whose study was killed before it could be made. Its ranks may be ending still.
+record::RunRecord concluded(const RunDirectory& run) {
+  const base::Deadline deadline(kLongestEnd);
+  while (run.is_alive() && !deadline.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  LateConclusion late = conclude_late(run);
+  base::log_info(fmt::format("run {} had no record: it was made from what its ranks wrote ({})", run.id(),
+                             late.record.status));
+  return std::move(late.record);
+}
+
 // Takes over what has ended; what has not leaves the store.
-void take_over(StudyState& state, StudyOutcome& outcome, const EarlierRuns& earlier) {
+void take_over(StudyState& state, StudyOutcome& outcome, EarlierRuns& earlier) {
   outcome.of_other_versions = static_cast<int>(std::ssize(earlier.of_other_versions));
-  for (const EarlierRun& run : earlier.of_this_version) {
+  for (EarlierRun& run : earlier.of_this_version) {
+    if (!run.record) run.record = concluded(run.directory);
     if (!is_answer(run)) {
       run.directory.remove();
       continue;
@@ -87,7 +68,7 @@ class Sitting {
 
   StudyOutcome run() {
     const StudyLock lock(options_.store, plan_.study.id());
-    const EarlierRuns earlier = earlier_runs(options_.store, plan_);
+    EarlierRuns earlier = earlier_runs(options_.store, plan_);
     require_choice(plan_, options_, earlier);
     if (options_.fresh) {
       remove_all(outcome_, earlier);
@@ -104,7 +85,7 @@ class Sitting {
 
  private:
   void run_cells() {
-    const HeldSignals signals;
+    const launch::HeldSignals signals;  // a run that starts while one is pending ends at once
     while (outcome_.end == StudyOutcome::End::done) {
       const std::optional<NextRun> next = state_.next(seconds_left());
       if (!next) break;
@@ -119,13 +100,15 @@ class Sitting {
   void run_one(const NextRun& next) {
     const PlannedCell& planned = plan_.cells[next.cell];
     const base::TimePoint start = base::now();
-    const RunDirectory run =
-        RunDirectory::create(options_.store, planned.cell.spec_of(next.repeat),
-                             StudyPlace{plan_.study.id(), planned.cell.name, next.repeat});
+    const RunDirectory run = RunDirectory::create(
+        options_.store, planned.cell.spec_of(next.repeat),
+        StudyPlace{plan_.study.id(), planned.cell.name, next.repeat}, launch_of(start, options_.machine));
+    const base::UniqueFd held = run.hold();
     const RunWatcher watch = watcher_.on_run ? watcher_.on_run(state_, next, run) : RunWatcher{};
     const launch::LaunchResult result = started(run, planned.request, watch);
     const ConcludedRun concluded = conclude_run(run, {result, base::now() - start}, options_.machine);
     if (!concluded.trouble.empty()) throw base::StoreError(concluded.trouble);
+    if (!concluded.no_events.empty()) base::log_warning(concluded.no_events);
     if (result.failure && result.failure->kind == "interrupted") return interrupted(result.exit_code);
     ++outcome_.runs;
     state_.add(next.cell, next.repeat, concluded.record);

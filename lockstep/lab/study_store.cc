@@ -11,6 +11,7 @@
 #include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/json.h"
+#include "lockstep/base/log.h"
 #include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/conclude.h"
 #include "lockstep/lab/run_index.h"
@@ -184,6 +185,10 @@ EarlierRuns earlier_runs(const fs::path& store, const StudyPlan& plan) {
   for (const IndexedRun& run : index.runs(plan.study.id())) {
     const RunDirectory directory(runs_of(store) / run.id);
     if (!directory.place()) continue;  // it was imported: another machine ran it
+    if (directory.mend_place())
+      base::log_warning(
+          fmt::format("{} was damaged, and is written again from what else tells of the run's place.",
+                      directory.place_file().string()));
     const auto cell = std::find_if(plan.cells.begin(), plan.cells.end(),
                                    [&](const PlannedCell& planned) { return planned.cell.name == run.cell; });
     const int repeat = static_cast<int>(run.repeat);

@@ -49,7 +49,30 @@ void SignalWatch::watch(PollSet& polls) const {
 std::optional<int> SignalWatch::next() const {
   signalfd_siginfo info{};
   if (read(fd_.get(), &info, sizeof info) != sizeof info) return std::nullopt;
+  sender_ = static_cast<pid_t>(info.ssi_pid);
   return static_cast<int>(info.ssi_signo);
+}
+
+HeldSignals::HeldSignals() : set_(ending_signals()) {
+  pthread_sigmask(SIG_BLOCK, &set_, &before_);
+}
+
+HeldSignals::~HeldSignals() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+bool HeldSignals::came() const {
+  sigset_t pending;
+  sigpending(&pending);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP})
+    if (sigismember(&set_, number) && sigismember(&pending, number)) return true;
+  return false;
+}
+
+int HeldSignals::take() const {
+  const timespec no_wait{};
+  const int number = sigtimedwait(&set_, nullptr, &no_wait);
+  return number > 0 ? number : 0;
 }
 
 }  // namespace lockstep::launch

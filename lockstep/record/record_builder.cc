@@ -72,20 +72,33 @@ std::optional<double> unix_seconds(const std::string& utc) {
   return static_cast<double>(::timegm(&parts)) + fraction;
 }
 
-// From the command to the run's common beginning, when the last rank had joined. A rank says when it started
-// to train, by the wall clock and by the run's; a wall clock that was set meanwhile is noticed and not
-// believed.
-std::optional<double> launch_seconds(const RunContext& context, std::span<const Event> events) {
-  if (!context.commanded_at || !context.total_seconds) return std::nullopt;
+// When the run began, by the wall clock: rank 0 says when it started to train by that and by the run's clock.
+std::optional<double> began_at(std::span<const Event> events) {
   for (const Event& event : events) {
     const auto* started = std::get_if<StartedEvent>(&event.body);
     if (started == nullptr || event.rank != 0) continue;
     const std::optional<double> at = unix_seconds(started->started_at);
-    if (!at) return std::nullopt;
-    const double launch = *at - event.time - *context.commanded_at;
-    return launch >= 0 && launch <= *context.total_seconds ? std::optional(launch) : std::nullopt;
+    return at ? std::optional(*at - event.time) : std::nullopt;
   }
   return std::nullopt;
+}
+
+std::optional<double> total_seconds(const RunContext& context, std::span<const Event> events) {
+  if (!context.until_last_event || !context.commanded_at) return context.total_seconds;
+  const std::optional<double> began = began_at(events);
+  const double total = began ? *began + events.back().time - *context.commanded_at : -1;
+  return total >= 0 ? std::optional(total) : std::nullopt;
+}
+
+// From the command to the run's common beginning, when the last rank had joined. A rank says when it started
+// to train, by the wall clock and by the run's; a wall clock that was set meanwhile is noticed and not
+// believed.
+std::optional<double> launch_seconds(const RunContext& context, const std::optional<double>& total,
+                                     std::span<const Event> events) {
+  const std::optional<double> began = began_at(events);
+  if (!context.commanded_at || !total || !began) return std::nullopt;
+  const double launch = *began - *context.commanded_at;
+  return launch >= 0 && launch <= *total ? std::optional(launch) : std::nullopt;
 }
 
 // Of a run that did not come to its end: it had loaded when it started to train, and trained in its steps.
@@ -137,8 +150,9 @@ void add_outcome(RunRecord& record, const RunContext& context, std::span<const E
   } else {
     add_seconds_so_far(record, events);
   }
-  if (const auto launch = launch_seconds(context, events)) record.wall_seconds.launch = launch;
-  if (context.total_seconds) record.wall_seconds.total = context.total_seconds;
+  const std::optional<double> total = total_seconds(context, events);
+  if (const auto launch = launch_seconds(context, total, events)) record.wall_seconds.launch = launch;
+  if (total) record.wall_seconds.total = total;
   add_failure(record, context, events);
   record.status = status_of(record, every_rank_finished(events, ranks_of(context.spec)));
 }

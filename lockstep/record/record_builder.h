@@ -20,6 +20,7 @@ struct RunContext {
   std::optional<int> local_world;         // workers on that machine; else all
   std::optional<double> commanded_at;     // when the command began: seconds since 1970
   std::optional<double> total_seconds;    // of the whole command
+  bool until_last_event = false;          // instead of total_seconds, which nobody knows
   std::optional<FailureFigures> failure;  // what the launcher saw: a rank killed before it could say anything
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lockstep/base/durable.h"
 #include "lockstep/base/error.h"
 
 namespace lockstep::train {
@@ -15,6 +16,7 @@ EventLog::EventLog(const std::filesystem::path& file, int rank, const RunClock& 
   if (!stream_)
     throw base::StoreError(
         fmt::format("cannot append to {}: {}. Choose another --store.", file.string(), base::errno_text()));
+  held_ = base::hold_file(file);
   thread_ = std::thread([this] { serve(); });
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lockstep/base/clock.h"
+#include "lockstep/base/unique_fd.h"
 #include "lockstep/record/event.h"
 
 namespace lockstep::train {
@@ -56,6 +57,7 @@ class EventLog {
   int rank_;
   RunClock clock_;
   std::ofstream stream_;  // the thread's
+  base::UniqueFd held_;   // says that somebody still writes there
 
   std::mutex mutex_;
   std::condition_variable changed_;

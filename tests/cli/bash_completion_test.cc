@@ -45,7 +45,7 @@ TEST(BashCompletion, offers_the_fields_of_a_spec_and_their_values) {
   EXPECT_EQ(offered("train --data fa"), "fashion-mnist\n");
   EXPECT_EQ(offered("train --no-m"), "--no-measure\n");
   EXPECT_EQ(offered("train --set batch_"), "batch_size=\n");
-  EXPECT_EQ(offered("runs ''"), "list show export import rm reindex\n");
+  EXPECT_EQ(offered("runs ''"), "list show export import conclude rm reindex\n");
 }
 
 TEST(BashCompletion, continues_a_list_after_its_last_comma) {

@@ -32,6 +32,50 @@ TEST_F(Runs, list_says_what_ran_and_how_it_ended) {
   EXPECT_EQ(json[0]["workers"], 2);
 }
 
+// The launcher stands still while its ranks finish, and is killed before it has seen that.
+TEST_F(Runs, conclude_makes_the_record_of_a_run_whose_launcher_was_killed) {
+  ASSERT_EQ(train("--workers 2 --threads 1").exit_code, 0);
+  const ProgramRun killed = run_shell(
+      setting() + "export STAND_IN_PAUSE=0.1\n" + program() +
+      " train --data digits --workers 2 --threads 1 2> /dev/null & launcher=$!\n"
+      "newest() { ls -d '" +
+      store.string() +
+      "'/runs/2* | tail -n 1; }\n"
+      "until [ $(ls -d '" +
+      store.string() +
+      "'/runs/2* | wc -l) = 2 ] && grep -qs step $(newest)/rank1.jsonl; do "
+      "sleep 0.02; done\nkill -STOP $launcher\n"
+      "until grep -qs finished $(newest)/rank0.jsonl && grep -qs finished $(newest)/rank1.jsonl; do sleep "
+      "0.02; done\n" +
+      program() + " runs conclude $(newest)/; echo alive: $?\nkill -KILL $launcher; wait $launcher");
+  EXPECT_EQ(killed.exit_code, 137);
+  EXPECT_THAT(killed.out, HasSubstr("alive: 3"));
+  EXPECT_THAT(killed.err, HasSubstr("is still alive"));
+  EXPECT_THAT(lockstep("runs show " + id(1)).err, HasSubstr("lockstep runs conclude " + id(1)));
+  const ProgramRun concluded = lockstep("runs conclude " + id(1));
+  EXPECT_EQ(concluded.exit_code, 0) << concluded.err;
+  EXPECT_EQ(concluded.out, id(1) + " finished: made its record from what its ranks wrote\n");
+  EXPECT_EQ(lockstep("runs conclude " + id(1)).out, id(1) + " finished: its record was there\n");
+  const auto shown = [&](std::size_t index) {
+    auto record = nlohmann::json::parse(lockstep("runs show --json " + id(index)).out);
+    for (const char* name : {"id", "wall_seconds"}) record.erase(name);
+    return record;
+  };
+  EXPECT_EQ(shown(1), shown(0));
+}
+
+// Each rank's file fits, and both together do not; as on a full disk, but for the number of the error.
+TEST_F(Runs, a_finished_run_keeps_its_record_where_the_merged_events_find_no_room) {
+  const ProgramRun run = run_shell(setting() + "trap '' XFSZ; ulimit -f 96\n" + program() +
+                                   " train --data digits --workers 2 --threads 1 --steps 200");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("the record is kept, but not all ranks' events in one file"));
+  EXPECT_EQ(kept_record()["status"], "finished");
+  EXPECT_FALSE(std::filesystem::exists(runs().at(0) / "events.jsonl"));
+  EXPECT_THAT(lockstep("runs conclude " + id(0)).out, HasSubstr("put its ranks' events together"));
+  EXPECT_TRUE(std::filesystem::exists(runs().at(0) / "events.jsonl"));
+}
+
 TEST_F(Runs, a_study_that_no_run_is_of_is_named_with_those_there_are) {
   train("");
   const ProgramRun none = lockstep("runs list --study nosuch");

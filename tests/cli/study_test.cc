@@ -100,6 +100,29 @@ TEST_F(StudyRun, a_signal_ends_it_with_a_word_about_resuming) {
   EXPECT_THAT(study("--resume").out, HasSubstr("4 runs now"));
 }
 
+// What a finished cell leaves is not worth a second run, whatever became of the files around it.
+TEST_F(StudyRun, a_finished_cell_never_runs_again) {
+  write(good);
+  ASSERT_EQ(study("").exit_code, 0);
+  const auto before = runs();
+  ASSERT_THAT(before, SizeIs(4));
+  std::ofstream(before[0] / "place.json") << "{\"study\": \"gr";
+  std::filesystem::remove(before[1] / "record.json");  // its study was killed before it was made
+  std::filesystem::remove(before[1] / "events.jsonl");
+  std::ofstream(before[2] / "record.json") << "{\"schema\": 1";
+  std::ofstream(before[3] / "launch.json") << "";
+  const ProgramRun resumed = study("--resume");
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(runs(), before);
+  EXPECT_THAT(resumed.err,
+              AllOf(HasSubstr("place.json was damaged"), HasSubstr("had no record: it was made")));
+  for (const auto& run : before) {
+    const auto record = nlohmann::json::parse(run_shell("cat '" + (run / "record.json").string() + "'").out);
+    EXPECT_EQ(record["status"], "finished");
+    EXPECT_EQ(record["study"], "grid");
+  }
+}
+
 TEST_F(StudyRun, dry_run_lists_cells_with_an_estimate_and_runs_nothing) {
   write(good);
   const ProgramRun run = study("--dry-run");

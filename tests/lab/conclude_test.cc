@@ -3,6 +3,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/lab/atomic_file.h"
 #include "lockstep/lab/run_events.h"
+#include "lockstep/lab/run_execution.h"
 #include "tests/lab/store_fixture.h"
 
 namespace lockstep::lab {
@@ -91,6 +92,123 @@ TEST_F(Conclude, an_end_is_heard_from_an_engine_that_writes_spaces_too) {
   append(run.rank_file(0), R"({"event": "failed", "rank": 0, "time": 2, "kind": "data"})"
                            "\n");
   EXPECT_TRUE(has_ended(run, 0));
+}
+
+// What tells of times differs: nobody knows when a killed command would have ended.
+nlohmann::json but_for_times(const record::RunRecord& record) {
+  nlohmann::json json = record::to_json(record);
+  json["wall_seconds"].erase("total");
+  return json;
+}
+
+class LateConclusion : public Conclude {
+ protected:
+  const RunLaunch launch{
+      1767323040.0, {{"host", "h"}, {"cores", 8}, {"libraries", {{"hwloc", "2.9"}}}}, std::nullopt};
+  RunDirectory make_run_of_study(int workers) {
+    record::RunSpec spec;
+    spec.workers = workers;
+    return RunDirectory::create(store, spec, StudyPlace{"grid", "workers=2", 3}, launch);
+  }
+};
+
+TEST_F(LateConclusion, gives_the_record_that_the_launcher_would_have_made) {
+  const RunDirectory run = make_run_of_study(2);
+  add_rank(run, 0, 4);
+  add_rank(run, 1, 4);
+  record::RunContext context;
+  context.machine = launch.machine;
+  context.commanded_at = launch.commanded_at;
+  context.total_seconds = 106;
+  const record::RunRecord undisturbed = conclude(run, context);
+  std::filesystem::remove(run.record_file());
+  std::filesystem::remove(run.events_file());
+  const lab::LateConclusion late = conclude_late(run);
+  EXPECT_TRUE(late.made_record && late.made_events);
+  EXPECT_EQ(but_for_times(late.record), but_for_times(undisturbed));
+  EXPECT_EQ(late.record.wall_seconds.total, 105);
+  EXPECT_EQ(read_record(run), late.record);
+}
+
+TEST_F(LateConclusion, leaves_what_is_whole_and_mends_what_is_not) {
+  const RunDirectory run = make_run_of_study(1);
+  add_rank(run, 0, 4);
+  const record::RunRecord first = conclude_late(run).record;
+  EXPECT_FALSE(conclude_late(run).made_record);
+  EXPECT_FALSE(conclude_late(run).made_events);
+  std::filesystem::remove(run.events_file());
+  EXPECT_TRUE(conclude_late(run).made_events);
+  EXPECT_TRUE(std::filesystem::exists(run.events_file()));
+  write_atomically(run.record_file(), "{\"schema\":");
+  EXPECT_TRUE(conclude_late(run).made_record);
+  EXPECT_EQ(read_record(run), first);
+}
+
+TEST_F(LateConclusion, of_a_run_that_did_not_finish_has_the_status_that_its_files_show) {
+  const RunDirectory cut_off = make_run_of_study(2);
+  add_rank(cut_off, 0, 2);
+  EXPECT_EQ(conclude_late(cut_off).record.status, "interrupted");
+  const RunDirectory failed = make_run_of_study(1);
+  add(failed, {0, 1, record::FailedEvent{"data", "the images are upside down"}});
+  EXPECT_EQ(conclude_late(failed).record.status, "failed");
+}
+
+TEST_F(LateConclusion, is_refused_while_the_launcher_or_a_rank_is_alive) {
+  const RunDirectory run = make_run_of_study(1);
+  add_rank(run, 0, 2);
+  {
+    const base::UniqueFd launcher = run.hold();
+    EXPECT_THROW(conclude_late(run), base::ConfigError);
+  }
+  {
+    const base::UniqueFd rank = base::hold_file(run.rank_file(0));
+    EXPECT_THROW(conclude_late(run), base::ConfigError);
+  }
+  EXPECT_FALSE(run.has_record());
+  EXPECT_TRUE(conclude_late(run).made_record);
+}
+
+TEST_F(LateConclusion, does_without_what_the_launcher_knew) {
+  const RunDirectory run = make_run(1);
+  add_rank(run, 0, 2);
+  EXPECT_EQ(conclude_late(run).record.machine.at("cores"), 1);
+  const RunDirectory damaged = make_run_of_study(1);
+  add_rank(damaged, 0, 2);
+  write_atomically(damaged.launch_file(), "{\"comm");
+  EXPECT_EQ(conclude_late(damaged).record.cell, "workers=2");
+}
+
+// The events are the larger part: where they find no room, the record is there all the same.
+TEST_F(Conclude, keeps_the_record_where_the_events_find_no_room) {
+  const RunDirectory run = make_run(1);
+  add_rank(run, 0, 4);
+  std::filesystem::create_directory(run.events_file());  // nothing can be written there
+  EXPECT_THROW(conclude(run, {}), base::StoreError);
+  EXPECT_EQ(read_record(run).status, "finished");
+  const ConcludedRun concluded = conclude_run(run, {}, nlohmann::json::object());
+  EXPECT_EQ(concluded.trouble, "");
+  EXPECT_THAT(concluded.no_events, HasSubstr("lockstep runs conclude " + run.id()));
+}
+
+TEST_F(Conclude, a_damaged_place_is_made_up_for_and_mended) {
+  const StudyPlace place{"grid", "workers=2", 3};
+  record::RunSpec spec;
+  const RunDirectory with_launch = RunDirectory::create(store, spec, place, RunLaunch{1, {}, std::nullopt});
+  const RunDirectory with_record = RunDirectory::create(store, spec, place);
+  conclude(with_record, {});
+  for (const RunDirectory& run : {with_launch, with_record}) {
+    EXPECT_FALSE(run.mend_place());
+    for (const std::string damage : {"", "{\"study\": \"gr", "[1]", "5"}) {
+      write_atomically(run.place_file(), damage);
+      EXPECT_EQ(run.place(), place) << damage;
+      EXPECT_TRUE(run.mend_place());
+      EXPECT_FALSE(run.mend_place());
+    }
+  }
+  const RunDirectory of_no_study =
+      RunDirectory::create(store, spec, std::nullopt, RunLaunch{1, {}, std::nullopt});
+  conclude(of_no_study, {});
+  EXPECT_EQ(of_no_study.place(), std::nullopt);
 }
 
 TEST_F(Conclude, a_run_without_a_record_is_said_to_be_running_or_killed) {

@@ -1,5 +1,6 @@
 """Writes a rank's events, one JSON object a line (docs/record.md). Lines go out together, a few times a second."""
 
+import fcntl
 import json
 import math
 import os
@@ -24,6 +25,14 @@ def text_to_bytes(text):
     return re.sub("[\uef80-\uefff]+", lambda found: os.fsdecode(bytes(ord(letter) & 0xFF for letter in found.group())), text)
 
 
+def hold(stream):
+    """Says, as long as this process lives, that somebody still writes there."""
+    try:
+        fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:  # a file system without locks
+        pass
+
+
 def plain(value):
     """The value as JSON can hold it; what is unknown (None) is left out."""
     if isinstance(value, str):
@@ -43,6 +52,7 @@ class EventWriter:
         self.began = os.stat(os.path.join(directory, "spec.json")).st_mtime
         self.rank = rank
         self.stream = open(os.path.join(directory, f"rank{rank}.jsonl"), "a", encoding="utf-8")
+        hold(self.stream)
         self.lines = []
         self.flushed = time.monotonic()
         self.lock = threading.RLock()  # a signal is told from a thread of its own

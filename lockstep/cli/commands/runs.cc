@@ -28,7 +28,8 @@ namespace {
 using record::RunRecord;
 
 const std::vector<std::string>& actions() {
-  static const std::vector<std::string> kActions = {"list", "show", "export", "import", "rm", "reindex"};
+  static const std::vector<std::string> kActions = {"list",     "show", "export", "import",
+                                                    "conclude", "rm",   "reindex"};
   return kActions;
 }
 
@@ -67,6 +68,11 @@ std::string no_runs_text(const std::filesystem::path& store) {
                      std::filesystem::exists(store, ignored) ? "" : ", which does not exist yet");
 }
 
+std::string what_was_made(const lab::LateConclusion& late) {
+  if (late.made_record) return "made its record from what its ranks wrote";
+  return late.made_events ? "its record was there; put its ranks' events together" : "its record was there";
+}
+
 }  // namespace
 
 std::vector<Example> RunsCommand::examples() const {
@@ -76,6 +82,8 @@ std::vector<Example> RunsCommand::examples() const {
       {"lockstep runs show ID --spec > run.yaml", "the spec that made it, for `lockstep train run.yaml`"},
       {"lockstep runs export quickstart --format csv -o runs.csv",
        "records of a study, or of runs by their ids"},
+      {"lockstep runs conclude ID",
+       "the record of a run that was killed with its launcher, or found no room for it"},
       {"lockstep runs import dgx.jsonl", "records that another machine's `runs export` wrote"},
   };
 }
@@ -84,9 +92,10 @@ std::vector<Flag> RunsCommand::flags() {
   return {
       {.names = "words",
        .value = "ACTION [ID...]",
-       .help = "list (default), show ID, export [ID|STUDY...], import FILE|DIR..., rm ID..., reindex; an "
-               "id may be "
-               "cut short, or be the run's directory",
+       .help = "list (default), show ID, export [ID|STUDY...], import FILE|DIR..., conclude ID... "
+               "(makes the record of a run whose launcher could not), rm ID..., reindex; an id may be cut "
+               "short, or be "
+               "the run's directory",
        .known_values = actions(),
        .set = [this](const std::string& typed) { words_.push_back(typed); }},
       {.names = "--study",
@@ -151,6 +160,16 @@ int RunsCommand::show(const Words& ids, const Console& console) const {
   const RunRecord record = lab::read_record(run);
   console.print(json_ ? base::json_text(record::to_json(record), 2) + "\n"
                       : summary_of(record, {run.path()}, console));
+  return 0;
+}
+
+int RunsCommand::conclude(const Words& ids, const Console& console) const {
+  require_names(ids, "conclude");
+  for (const std::string& id : ids) {
+    const lab::RunDirectory run = lab::RunDirectory::open(store(), id);
+    const lab::LateConclusion late = lab::conclude_late(run);
+    console.print(fmt::format("{} {}: {}\n", run.id(), late.record.status, what_was_made(late)));
+  }
   return 0;
 }
 
@@ -237,8 +256,10 @@ int RunsCommand::run(const Invocation& invocation) {
   const Words names(words_.begin() + (words_.empty() ? 0 : 1), words_.end());
   using Action = int (RunsCommand::*)(const Words&, const Console&) const;
   static const std::map<std::string, Action> kActions = {
-      {"list", &RunsCommand::list},      {"show", &RunsCommand::show}, {"export", &RunsCommand::take_out},
-      {"import", &RunsCommand::take_in}, {"rm", &RunsCommand::remove}, {"reindex", &RunsCommand::reindex}};
+      {"list", &RunsCommand::list},         {"show", &RunsCommand::show},
+      {"export", &RunsCommand::take_out},   {"import", &RunsCommand::take_in},
+      {"conclude", &RunsCommand::conclude}, {"rm", &RunsCommand::remove},
+      {"reindex", &RunsCommand::reindex}};
   return (this->*kActions.at(action))(names, invocation.console);
 }
 

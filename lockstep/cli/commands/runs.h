@@ -13,7 +13,7 @@ class RunsCommand : public Command {
  public:
   std::string_view name() const override { return "runs"; }
   std::string_view summary() const override {
-    return "the runs that are kept: list, show, export, import, remove";
+    return "the runs that are kept: list, show, export, import, conclude, remove";
   }
   std::vector<Example> examples() const override;
   std::vector<Flag> flags() override;
@@ -24,6 +24,7 @@ class RunsCommand : public Command {
   int list(const Words& names, const Console& console) const;
   int show(const Words& ids, const Console& console) const;
   int show_spec(const std::string& id, const Console& console) const;
+  int conclude(const Words& ids, const Console& console) const;
   int remove(const Words& names, const Console& console) const;
   int take_out(const Words& names, const Console& console) const;
   int take_in(const Words& files, const Console& console) const;
@@ -33,7 +34,7 @@ class RunsCommand : public Command {
   int hand_out(const std::string& text, const std::string& what, const Console& console) const;
   std::filesystem::path store() const;
 
-  Words words_;  // list | show ID | export ... | import FILE... | rm ID... | reindex
+  Words words_;  // list | show ID | export ... | import FILE... | conclude ID... | rm ID... | reindex
   std::optional<std::filesystem::path> store_;
   std::string study_;
   std::string format_ = "jsonl";

@@ -40,12 +40,14 @@ void say_trouble(const std::string& trouble, const lab::RunOutcome& outcome) {
 
 int conclude_training(const TrainOptions& options, const lab::RunDirectory& run,
                       const lab::RunOutcome& outcome, const record::Machine& machine,
-                      const Console& console) {
+                      std::optional<launch::HeldSignals>& held, const Console& console) {
   const lab::ConcludedRun concluded = lab::conclude_run(run, outcome, nlohmann::json(machine));
+  held.reset();
   const bool printed = print(options, concluded.trouble.empty() ? run.path() : std::filesystem::path(),
                              concluded.record, console);
   say_interruption(options, concluded.record, console);
   if (!concluded.trouble.empty()) say_trouble(concluded.trouble, outcome);
+  if (!concluded.no_events.empty()) base::log_warning(concluded.no_events);
   if (outcome.result.exit_code == 0 && concluded.record.status != "finished")
     throw base::StoreError(
         fmt::format("every rank ended well, but not every one said that it had finished; the record says {}. "

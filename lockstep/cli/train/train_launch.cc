@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "lockstep/cli/run_machine.h"
 #include "lockstep/cli/train/live_display.h"
 #include "lockstep/cli/train/train_conclusion.h"
@@ -47,13 +49,18 @@ int launch_training(const TrainOptions& options, const TrainPlan& plan, const Co
   const lab::RunRequest request = request_of(options, plan);
   require_inputs(plan.spec);
   if (!options.log_directory.empty()) launch::make_log_directory(options.log_directory);
-  const lab::RunDirectory run = lab::RunDirectory::create(lab::find_store(options.store), plan.spec);
+  const record::Machine machine = run_machine();
+  std::optional<launch::HeldSignals> held(std::in_place);
+  const lab::RunDirectory run =
+      lab::RunDirectory::create(lab::find_store(options.store), plan.spec, std::nullopt,
+                                lab::launch_of(start, nlohmann::json(machine)));
+  const base::UniqueFd at_work = run.hold();
   console.note(fmt::format("{}\n{}run {}\n", describe(plan), data_place_note(plan.spec), run.id()));
   LiveDisplay display(options.progress, plan, run);
   const launch::LaunchResult result =
       lab::execute_run(run, request, {[&display] { display.tick(); }, display.line_lead()});
   display.clear();
-  return conclude_training(options, run, {result, base::now() - start}, run_machine(), console);
+  return conclude_training(options, run, {result, base::now() - start}, machine, held, console);
 }
 
 }  // namespace lockstep::cli

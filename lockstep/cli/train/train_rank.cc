@@ -107,12 +107,13 @@ std::string spec_in_memory(const record::RunSpec& spec) {
 }
 
 // Where rank 0 has written nothing, the ranks have never met.
-void await_others(const lab::RunDirectory& run, int world, const launch::LaunchResult& result) {
+void await_others(const lab::RunDirectory& run, int world, const launch::LaunchResult& result,
+                  const launch::HeldSignals& held) {
   if (!std::filesystem::exists(run.rank_file(0))) return;
   const bool failed = result.failure && result.failure->kind != "interrupted";
   const base::Deadline deadline(failed ? kOthersWaitAfterFailure : kOthersWait);
   for (int rank = 0; rank < world; ++rank)
-    while (!lab::has_ended(run, rank) && !deadline.passed())
+    while (!lab::has_ended(run, rank) && !deadline.passed() && !held.came())
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
@@ -126,7 +127,12 @@ void say_what_the_worker_did_not(const launch::LaunchResult& result, const Conso
 int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Identity& identity,
              std::vector<std::string> command, const Console& console) {
   const base::TimePoint start = base::now();
-  const lab::RunDirectory run = lab::RunDirectory::create(lab::find_store(options.store), plan.spec);
+  const record::Machine machine = run_machine(ranks_here(identity));
+  std::optional<launch::HeldSignals> held(std::in_place);
+  const lab::RunDirectory run =
+      lab::RunDirectory::create(lab::find_store(options.store), plan.spec, std::nullopt,
+                                lab::launch_of(start, nlohmann::json(machine), workers_here(plan, identity)));
+  const base::UniqueFd at_work = run.hold();
   console.note(fmt::format("{}\n{}run {}, ranks from {}\n", describe(plan), data_place_note(plan.spec),
                            run.id(), identity.source));
   command.insert(command.end(), {"train", "--run", run.path().string()});
@@ -137,9 +143,9 @@ int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Ide
                                                     .on_tick = [&display] { display.tick(); }});
   display.clear();
   say_what_the_worker_did_not(result, console);
-  await_others(run, plan.processes(), result);
-  return conclude_training(options, run, {result, base::now() - start, workers_here(plan, identity)},
-                           run_machine(ranks_here(identity)), console);
+  await_others(run, plan.processes(), result, *held);
+  return conclude_training(options, run, {result, base::now() - start, workers_here(plan, identity)}, machine,
+                           held, console);
 }
 
 // What is known of a run's ranks, and what is to be done.
