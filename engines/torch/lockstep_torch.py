@@ -41,8 +41,13 @@ def end_now(code):
 def tell_of_signals(events):
     """A thread waits for the signals that end a run, since the main thread may sit in a collective and not hear them."""
     def wait():
-        number = signal.sigwait(ENDING_SIGNALS)
-        events.write("failed", kind="interrupted", message=f"stopped by signal {number} ({signal.Signals(number).name}).")
+        received = signal.sigwaitinfo(ENDING_SIGNALS)
+        number = received.si_signo
+        # The launcher passes on what was sent to the whole run.
+        rank = None if received.si_pid == os.getppid() else events.rank
+        who = "" if rank is None else f"rank {rank} was "
+        events.write("failed", kind="interrupted", signalled_rank=rank,
+                     message=f"{who}stopped by signal {number} ({signal.Signals(number).name}).")
         print(f"error: engine torch: stopped by signal {number}.", file=sys.stderr)
         end_now(128 + number)
     threading.Thread(target=wait, daemon=True).start()

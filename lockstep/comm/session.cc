@@ -176,7 +176,19 @@ std::optional<Verdict> Session::finish(bool announces) {
   return verdict;
 }
 
+void Session::end_run(const base::Error& error, const std::function<void(int)>& leave) {
+  // For the others to hear of it: this rank itself stays connected to the end.
+  constexpr base::Nanoseconds kShortLinger = std::chrono::seconds(1);
+  const std::lock_guard lock(failing_);
+  if (client_ == nullptr) return;
+  const Verdict verdict = client_->report_failure(error);
+  announce_verdict(identity_, verdict);
+  if (server_ != nullptr) server_->wait_until_left(base::Deadline(kShortLinger));
+  leave(static_cast<int>(verdict.exit_code));
+}
+
 Verdict Session::fail(const base::Error& error, bool announces) {
+  const std::lock_guard lock(failing_);
   const Verdict verdict = client_->report_failure(error);
   if (announces) announce_verdict(identity_, verdict);
   // Hangs up, so that the server need not wait for this rank.

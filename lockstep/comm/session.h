@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "lockstep/comm/registry.h"
@@ -55,6 +56,10 @@ class Session {
   // The same for a part of a run that another session follows: throws RunEnded instead of printing, and
   // returns when every rank has ended this part, so that the next one may meet at the same place.
   void run_part(const std::function<void(Session&)>& body);
+  // Ends the run because of `error`, whatever the body is doing: tells everybody, and calls `leave`, which
+  // ends the process, with the exit code. From a thread of its own; returns where the body has failed
+  // already.
+  void end_run(const base::Error& error, const std::function<void(int)>& leave);
 
  private:
   void serve();
@@ -74,6 +79,7 @@ class Session {
   OpenCommunicators communicators_;
   std::unique_ptr<MeetingFile> meeting_file_;  // only while the ranks meet through one
   std::unique_ptr<RunServer> server_;          // only on rank 0 without a launcher
+  std::mutex failing_;
   std::unique_ptr<RunClient> client_;
 };
 

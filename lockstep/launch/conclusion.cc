@@ -40,7 +40,8 @@ LaunchFailure Supervisor::failure_for(const Cause& cause) const {
 }
 
 std::string Supervisor::kind_of(const Cause& cause) const {
-  if (cause.kind == Cause::Kind::signal) return "interrupted";
+  if (cause.kind == Cause::Kind::signal || cause.verdict.exit_code > base::ExitCode::signal_base)
+    return "interrupted";
   if (cause.kind == Cause::Kind::output_lost) return "output_lost";
   if (cause.verdict.exit_code == base::ExitCode::timed_out) return "timed_out";
   const std::optional<ExitStatus> status = status_of(cause.verdict.rank);
@@ -52,6 +53,8 @@ void Supervisor::say_cause(const Cause& cause) {
   switch (cause.kind) {
     case Cause::Kind::failure:
     case Cause::Kind::time_limit:
+      if (cause.verdict.exit_code > base::ExitCode::signal_base)
+        return parts_.pump.say(cause.verdict.message + ": all ranks were ended");
       return say_failure(cause.verdict);
     case Cause::Kind::signal:
       return parts_.pump.say(

@@ -1,6 +1,7 @@
 // How a rank's process ended.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace lockstep::launch {
@@ -17,6 +18,10 @@ struct ExitStatus {
 
   bool ok() const { return kind == Kind::exited && number == 0; }
 };
+
+// SIGTERM or SIGINT where that is what ended the process, or what its exit code tells of: a wish to interrupt
+// the run.
+std::optional<int> interrupting_signal(const ExitStatus& status);
 
 // To follow "rank 1": "exited with code 3", "was killed by signal 9 (SIGKILL)".
 std::string describe(const ExitStatus& status);

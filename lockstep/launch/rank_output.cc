@@ -87,6 +87,9 @@ struct Farewell {
   base::UniqueFd word;
 };
 
+// Of this process, where it is a rank of mpirun.
+Farewell* own_farewell = nullptr;
+
 void send(const base::UniqueFd& pipe, const RankWord& word) {
   const std::string line = encode(word);
   [[maybe_unused]] const ssize_t ignored = write(pipe.get(), line.data(), line.size());
@@ -111,8 +114,15 @@ void adopt_rank_output() {
   auto farewell =
       std::make_unique<Farewell>(Farewell{getpid(), rank, open_for_writing(word_pipe(*directory))});
   send(farewell->word, {RankWord::Kind::start, rank, getpid()});
-  on_exit(say_farewell, farewell.release());
+  own_farewell = farewell.release();
+  on_exit(say_farewell, own_farewell);
   unsetenv(kRankOutputVariable);  // what this rank starts is not a rank
+}
+
+void leave_rank(int code) {
+  if (own_farewell != nullptr)
+    send(own_farewell->word, {RankWord::Kind::exit, own_farewell->rank, code & 0xff});
+  _exit(code);
 }
 
 }  // namespace lockstep::launch

@@ -20,6 +20,9 @@ inline constexpr const char* kLauncherPidVariable = "LOCKSTEP_LAUNCHER_PID";
 // its exit code.
 void adopt_rank_output();
 
+// Ends this process at once, without tidying up; the launcher is told the exit code all the same.
+[[noreturn]] void leave_rank(int code);
+
 // Names within the private directory.
 std::filesystem::path output_pipe(const std::filesystem::path& directory, int rank);
 std::filesystem::path error_pipe(const std::filesystem::path& directory, int rank);

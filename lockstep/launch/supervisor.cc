@@ -31,9 +31,23 @@ constexpr Nanoseconds kFailedDeliveryWait = std::chrono::seconds(5);
 // For the same reader, when whoever interrupts the run is impatient.
 constexpr Nanoseconds kHurriedDeliveryWait = std::chrono::milliseconds(200);
 
+comm::Verdict interruption(int rank, int signal_number) {
+  comm::Verdict verdict;
+  verdict.rank = rank;
+  verdict.exit_code =
+      static_cast<base::ExitCode>(static_cast<int>(base::ExitCode::signal_base) + signal_number);
+  verdict.message =
+      rank < 0 ? fmt::format("the run was interrupted by {} to one of its ranks", signal_name(signal_number))
+               : fmt::format("rank {} was interrupted by {}", rank, signal_name(signal_number));
+  return verdict;
+}
+
 }  // namespace
 
+// Ranks that wind down together all exit alike: which of them was meant, only they know.
 comm::Verdict verdict_about(const RankExit& exit) {
+  if (const auto signal_number = interrupting_signal(exit.status))
+    return interruption(exit.status.kind == ExitStatus::Kind::signalled ? exit.rank : -1, *signal_number);
   comm::Verdict verdict;
   verdict.rank = exit.rank;
   verdict.message = exit.rank == RankExit::kMpirun
@@ -128,7 +142,8 @@ void Supervisor::notice_exit(const RankExit& exit) {
   if (exit.status.ok() || cause_) return;
   if (!first_bad_exit_) {
     first_bad_exit_ = exit;
-    verdict_due_ = Deadline(kVerdictWait);
+    verdict_due_ = Deadline(interrupting_signal(exit.status) ? std::max(kVerdictWait, options_.wind_down)
+                                                             : kVerdictWait);
   }
   if (exit.rank != RankExit::kMpirun) return parts_.server.report_exit(exit.rank, describe(exit.status));
   comm::Verdict verdict = verdict_about(exit);
@@ -139,9 +154,14 @@ void Supervisor::notice_exit(const RankExit& exit) {
 // Without one in time, the first bad exit speaks for itself.
 void Supervisor::notice_verdict() {
   if (cause_) return;
-  if (const std::optional<comm::Verdict> verdict = parts_.server.verdict())
-    end_because({Cause::Kind::failure, *verdict, 0}, kMomentToEnd);
-  else if (verdict_due_ && verdict_due_->passed())
+  if (std::optional<comm::Verdict> verdict = parts_.server.verdict()) {
+    const std::optional<ExitStatus> status = status_of(verdict->rank);
+    const std::optional<int> signal_number = status ? interrupting_signal(*status) : std::nullopt;
+    if (signal_number && verdict->exit_code == base::ExitCode::run_failed)
+      verdict = interruption(verdict->rank, *signal_number);
+    end_because({Cause::Kind::failure, *std::move(verdict), 0}, kMomentToEnd);
+  }
+  if (!cause_ && verdict_due_ && verdict_due_->passed())
     end_because({Cause::Kind::failure, verdict_about(*first_bad_exit_), 0}, kMomentToEnd);
 }
 

@@ -194,6 +194,8 @@ struct FailedEvent {
   std::string message;
   std::optional<std::uint64_t> needed_bytes = {};  // out_of_memory: by a step
   std::optional<std::uint64_t> cap_bytes = {};
+  std::optional<int> signalled_rank =
+      {};  // interrupted: that was sent the signal; absent where the whole run was
 
   template <class Archive, class Self>
   static void describe(Archive& archive, Self& self) {
@@ -201,6 +203,7 @@ struct FailedEvent {
     archive("message", self.message);
     archive("needed_bytes", self.needed_bytes);
     archive("cap_bytes", self.cap_bytes);
+    archive("signalled_rank", self.signalled_rank);
   }
   bool operator==(const FailedEvent&) const = default;
 };

@@ -137,10 +137,12 @@ std::optional<FailureFigures> failure_to_name(const std::optional<FailureFigures
 
 void add_failure(RunRecord& record, const RunContext& context, std::span<const Event> events) {
   record.failure = failure_to_name(context.failure, events);
-  // All ranks stop for a signal that was sent to the run; who said so first is not to blame.
-  if (record.failure && record.failure->kind == "interrupted") record.failure->rank = -1;
   const auto& seen = context.failure;
   if (seen && (!record.failure || is_consequence(*record.failure, *seen, events))) record.failure = seen;
+  // Whoever started the ranks may know which of them was meant.
+  if (seen && seen->kind == "interrupted" && record.failure->kind == "interrupted" &&
+      record.failure->rank < 0)
+    record.failure->rank = seen->rank;
 }
 
 void add_outcome(RunRecord& record, const RunContext& context, std::span<const Event> events) {

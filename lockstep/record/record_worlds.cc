@@ -188,9 +188,10 @@ std::optional<FailureFigures> first_failure(std::span<const Event> events, std::
   for (const Event& event : events) {
     const auto* failed = std::get_if<FailedEvent>(&event.body);
     if (failed == nullptr || (rank && event.rank != *rank)) continue;
+    // All ranks stop for a signal; who said so first is not to blame.
+    const int blamed = failed->kind == "interrupted" ? failed->signalled_rank.value_or(-1) : event.rank;
     if (!first || first->kind == "collateral")
-      first =
-          FailureFigures{event.rank, failed->kind, failed->message, failed->needed_bytes, failed->cap_bytes};
+      first = FailureFigures{blamed, failed->kind, failed->message, failed->needed_bytes, failed->cap_bytes};
     if (first->kind != "collateral") break;
   }
   return first;

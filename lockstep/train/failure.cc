@@ -31,15 +31,6 @@ record::FailedEvent event_of(const base::Error& error) {
   return event;
 }
 
-// The event is worth having, but not at the price of hiding what went wrong.
-void write_failure(EventLog& events, const record::FailedEvent& event) {
-  try {
-    events.write(event);
-    events.flush();
-  } catch (const base::StoreError&) {
-  }
-}
-
 Ending with_our_memory_error(const std::function<Ending()>& body) {
   try {
     return body();
@@ -57,6 +48,14 @@ Ending with_cures_named(const record::RunSpec& spec, const std::function<Ending(
 }
 
 }  // namespace
+
+void write_failure(EventLog& events, const record::FailedEvent& event) {
+  try {
+    events.write(event);
+    events.flush();
+  } catch (const base::StoreError&) {
+  }
+}
 
 Ending report_failures(EventLog& events, const record::RunSpec& spec, const std::function<Ending()>& body) {
   try {

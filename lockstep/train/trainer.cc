@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/log.h"
+#include "lockstep/base/units.h"
 #include "lockstep/measure/torch/device_blocks.h"
 #include "lockstep/models/loss.h"
 #include "lockstep/train/algorithm_trials.h"
@@ -94,6 +96,7 @@ Ending Trainer::run() {
     const Wish wish = parts_.agreement.at_boundary(progress_.steps_done);
     if (wish != Wish::none) take_loss();
     if (wish == Wish::checkpoint || wish == Wish::interrupt) save_checkpoint();
+    if (wish == Wish::checkpoint) say_if_rarer(parts_.agreement.checkpoint_written());
     interrupted = wish == Wish::interrupt;
     ended = interrupted || wish == Wish::stop;
   }
@@ -102,7 +105,7 @@ Ending Trainer::run() {
   write_unfinished_epoch();
   reporter_.splits(parts_.timer.take(true));
   if (parts_.replicas != nullptr) parts_.replicas->end_steps();
-  return interrupted ? Ending::interrupted : Ending::finished;
+  return interrupted ? Ending{parts_.agreement.interrupter()} : Ending{};
 }
 
 void Trainer::begin_step() {
@@ -353,6 +356,19 @@ void Trainer::save_checkpoint() {
   if (std::exchange(saved_at_, progress_.steps_done) == progress_.steps_done) return;
   keep_tally();
   parts_.checkpointer.save(progress_);
+}
+
+// Whoever asked for checkpoints by the clock is to know that they do not come as often as that.
+void Trainer::say_if_rarer(const std::optional<base::Nanoseconds>& interval) {
+  if (!interval) return;
+  const std::string warning = fmt::format(
+      "checkpoints come every {} instead of every {}: writing one takes so long that nothing but checkpoints "
+      "would be "
+      "left. Give a longer --checkpoint-time",
+      base::format_duration(*interval),
+      base::format_duration(base::from_seconds(parts_.spec.checkpoint_time->count)));
+  base::log_info("warning: " + warning);
+  parts_.events.write(record::WarningEvent{warning});
 }
 
 }  // namespace lockstep::train

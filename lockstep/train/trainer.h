@@ -46,7 +46,10 @@ struct TrainerParts {
   std::function<void()> report_totals = [] {};  // after each epoch: a run that dies keeps what it had
 };
 
-enum class Ending { finished, interrupted };
+// How training ended: by itself, or by an interruption.
+struct Ending {
+  std::optional<Interrupter> interrupter;
+};
 
 class Trainer {
  public:
@@ -81,6 +84,7 @@ class Trainer {
   void write_epoch(std::int64_t epochs_done, const std::optional<Metrics>& validation,
                    const std::optional<Metrics>& before_averaging, const EpochMetrics& all);
   void save_checkpoint();
+  void say_if_rarer(const std::optional<base::Nanoseconds>& interval);
 
   TrainerParts parts_;
   Progress progress_;

@@ -87,7 +87,6 @@ std::uint64_t loader_bytes(const record::RunSpec& spec, const data::SampleSet& s
 
 AgreementOptions agreement_options(const record::RunSpec& spec, double trained_seconds) {
   AgreementOptions options;
-  options.watch_signals = true;
   if (spec.max_time)
     options.stop_after = base::from_seconds(std::max(0.0, spec.max_time->count - trained_seconds));
   if (spec.checkpoint_time) options.checkpoint_every = base::from_seconds(spec.checkpoint_time->count);
@@ -256,7 +255,10 @@ Ending TrainingRun::train() {
                             place_.directory / "checkpoints", session_.group(), session_.store(), events_);
   const Progress from = checkpointer.restore().value_or(Progress{});
   warn_if_nothing_is_left(from);
-  Agreement agreement(std::move(agreement_channel_), agreement_options(spec_, from.train_seconds));
+  Agreement agreement(std::move(agreement_channel_), session_.store(),
+                      agreement_options(spec_, from.train_seconds));
+  const Interruptions::Asked asked(place_.interruptions,
+                                   [&](const Interrupter& why) { agreement.propose(Wish::interrupt, why); });
   Trainer trainer(
       {spec_, network_->model, network_->loss, *strategy_, *optimizer_, schedule, *train_data,
        validation_data.get(), inputs, communicator_.get(), *compute_, *timer_, session_.ledger(), events_,
@@ -290,21 +292,21 @@ void TrainingRun::stop_communicating() noexcept {
 }
 
 // A checkpoint brings the time of earlier runs along; the record tells this run's.
-void TrainingRun::conclude(const Trainer& trainer, const Progress& from, Ending ending) {
+void TrainingRun::conclude(const Trainer& trainer, const Progress& from, const Ending& ending) {
   warn_about_other(trainer);
   report_memory();  // whole tensors, which are needed from here on, are not what training took
   strategy_->settle();
-  if (ending == Ending::finished) export_weights();
+  if (!ending.interrupter) export_weights();
   report_utilisation();
   report_totals();
-  if (ending == Ending::interrupted) {
-    end(record::FailedEvent{
+  if (ending.interrupter) {
+    record::FailedEvent interrupted{
         "interrupted",
-        fmt::format("interrupted after step {}; a checkpoint is in {}. Go on: the same command with --resume "
-                    "{}",
-                    trainer.progress().steps_done, (place_.directory / "checkpoints").string(),
-                    place_.directory.string())});
-    return;
+        fmt::format("{} after step {}; a checkpoint is in {}. Go on: the same command with --resume {}",
+                    describe(*ending.interrupter), trainer.progress().steps_done,
+                    (place_.directory / "checkpoints").string(), place_.directory.string())};
+    interrupted.signalled_rank = ending.interrupter->rank;
+    return end(interrupted);
   }
   record::FinishedEvent finished;
   finished.wall_seconds.load = load_seconds_;

@@ -13,6 +13,7 @@
 #include "lockstep/models/layers/sync_batch_norm.h"
 #include "lockstep/train/disturbances.h"
 #include "lockstep/train/event_log.h"
+#include "lockstep/train/interruptions.h"
 #include "lockstep/train/run_trace.h"
 #include "lockstep/train/trainer.h"
 
@@ -23,6 +24,7 @@ struct RunPlace {
   std::filesystem::path directory;  // of the run
   RunClock clock;
   Disturbances disturbances;  // of this rank, for tests
+  Interruptions& interruptions;
 };
 
 // This rank's part of a run; all ranks of the session make one with the same spec. Events go to `events`;
@@ -52,7 +54,7 @@ class TrainingRun {
   Ending train();
   Ending run_to_the_end(Trainer& trainer);
   void stop_communicating() noexcept;
-  void conclude(const Trainer& trainer, const Progress& from, Ending ending);
+  void conclude(const Trainer& trainer, const Progress& from, const Ending& ending);
   void end(const record::EventBody& last);
   comm::Group reporting_group() const;
   void report_totals();

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stands in for lockstep-worker in tests of the command line: it keeps the protocol and writes real event lines,
 but trains nothing; every figure in them is made up. STAND_IN says what it does: finish (default), fail, crash,
-wait (for SIGTERM), stubborn (passes over SIGTERM), silent (ends well without saying so), refuse (ends with an
+wait (for SIGTERM or SIGINT), stubborn (passes over SIGTERM), silent (ends well without saying so), refuse (ends with an
 error before its first event) or chatty."""
 
 import json
@@ -90,9 +90,10 @@ def wait_for_the_end(events):
         time.sleep(float(os.environ.get("STAND_IN_WIND_DOWN", "0.7")))  # longer than the launcher's usual grace
         events.write("checkpoint", path="checkpoints/last", step=8)
         events.write("failed", kind="interrupted", message="stopped by SIGTERM")
-        sys.exit(143)
+        sys.exit(128 + signal_number)
 
-    signal.signal(signal.SIGTERM, signal.SIG_IGN if BEHAVIOUR == "stubborn" else wind_down)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN if BEHAVIOUR == "stubborn" else wind_down)
     print("waiting", file=sys.stderr, flush=True)
     time.sleep(60)
 

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -78,7 +79,9 @@ std::filesystem::path FileStore::path_of(const std::string& key) const {
 
 void FileStore::set(const std::string& key, const std::string& value) {
   const std::filesystem::path target = path_of(key);
-  const std::filesystem::path temporary = target.string() + ".new" + std::to_string(::getpid());
+  static std::atomic<int> count{0};  // ranks may be threads
+  const std::filesystem::path temporary =
+      target.string() + ".new" + std::to_string(::getpid()) + "-" + std::to_string(count++);
   std::ofstream(temporary, std::ios::binary) << value;
   std::filesystem::rename(temporary, target);
 }

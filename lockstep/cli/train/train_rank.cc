@@ -140,6 +140,7 @@ int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Ide
   const launch::LaunchResult result = watch_worker({.command = std::move(command),
                                                     .environment = environment_of(options, plan, identity),
                                                     .wind_down = kWindDown,
+                                                    .by_hand = comm::started_by_hand(identity),
                                                     .on_tick = [&display] { display.tick(); }});
   display.clear();
   say_what_the_worker_did_not(result, console);

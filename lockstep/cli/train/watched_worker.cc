@@ -32,14 +32,27 @@ std::string kind_of(const launch::ExitStatus& status) {
   return status.number == static_cast<int>(base::ExitCode::timed_out) ? "timed_out" : "exited";
 }
 
+// A signal that we got and handed on.
+struct Received {
+  int number = 0;
+  int rank = -1;  // 0: whoever sent it did not start us, and so meant this rank
+};
+
+launch::LaunchResult interrupted(const Received& by, const std::string& cause) {
+  return {code_of_signal(by.number),
+          launch::LaunchFailure{
+              by.rank, "interrupted",
+              cause.empty() ? "the run was interrupted by " + launch::signal_name(by.number) : cause}};
+}
+
 // A worker that exits has said why, and which rank is to blame; one that is killed has not.
-launch::LaunchResult result_of(const launch::ExitStatus& status, std::optional<int> interrupted_by,
+launch::LaunchResult result_of(const launch::ExitStatus& status, const std::optional<Received>& received,
                                const std::string& cause) {
-  if (interrupted_by)
-    return {code_of_signal(*interrupted_by),
-            launch::LaunchFailure{-1, "interrupted",
-                                  "the run was interrupted by " + launch::signal_name(*interrupted_by)}};
+  if (received) return interrupted(*received, "");
   if (status.ok()) return {};
+  // Another rank may have been meant, or the worker alone.
+  if (const auto number = launch::interrupting_signal(status))
+    return interrupted({*number, comm::culprit_in(cause).value_or(-1)}, cause);
   const bool exited = status.kind == launch::ExitStatus::Kind::exited;
   const bool is_told = exited && !cause.empty();
   return {exited ? status.number : code_of_signal(status.number),
@@ -54,7 +67,7 @@ launch::LaunchResult watch_worker(const WatchedWorkerOptions& options) {
   OverheardErrors errors;
   launch::Process worker(process_options(options, errors.worker_end()));
   errors.worker_has_started();
-  std::optional<int> interrupted_by;
+  std::optional<Received> received;
   std::optional<base::Deadline> kill_at;
   while (!worker.status()) {
     launch::PollSet polls;
@@ -63,15 +76,16 @@ launch::LaunchResult watch_worker(const WatchedWorkerOptions& options) {
     errors.watch(polls);
     polls.wait(base::Deadline(launch::kTickInterval));
     while (const std::optional<int> signal_number = signals.next()) {
-      worker.signal_group(interrupted_by ? SIGKILL : SIGTERM);
-      if (!interrupted_by) kill_at = base::Deadline(options.wind_down);
-      interrupted_by = interrupted_by.value_or(*signal_number);
+      worker.signal_group(received ? SIGKILL : SIGTERM);
+      if (!received) kill_at = base::Deadline(options.wind_down);
+      received = received.value_or(
+          Received{*signal_number, options.by_hand || signals.sender() != ::getppid() ? 0 : -1});
     }
     if (kill_at && kill_at->passed()) worker.signal_group(SIGKILL);
     if (options.on_tick) options.on_tick();
   }
   errors.finish();
-  return result_of(*worker.status(), interrupted_by, errors.cause());
+  return result_of(*worker.status(), received, errors.cause());
 }
 
 }  // namespace lockstep::cli

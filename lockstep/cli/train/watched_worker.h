@@ -15,6 +15,7 @@ struct WatchedWorkerOptions {
   std::vector<std::string> command;
   std::map<std::string, std::string> environment;  // all of it
   base::Nanoseconds wind_down{0};                  // between SIGTERM and SIGKILL after a signal
+  bool by_hand = false;                            // nobody passes on to us what was sent to the whole run
   std::function<void()> on_tick;                   // as LaunchOptions has it
 };
 

@@ -92,6 +92,12 @@ std::optional<Identity> find_identity(const IdentityFlags& flags) {
   return identity;
 }
 
+// torchrun sets RANK too.
+bool started_by_hand(const Identity& identity) {
+  return !identity.launcher_serves && (identity.source == "flags" || identity.source == "RANK") &&
+         !base::environment("TORCHELASTIC_RUN_ID");
+}
+
 std::string describe(const Identity& identity) {
   const std::string place = identity.master_addr.empty()
                                 ? "where it says in the meeting file"

@@ -36,6 +36,10 @@ struct Identity {
 // ConfigError when flags contradict RANK, or when a source is incomplete.
 std::optional<Identity> find_identity(const IdentityFlags& flags);
 
+// Whether a person or a script started this rank alone; else a launcher did, which passes on to its ranks
+// what is sent to the run.
+bool started_by_hand(const Identity& identity);
+
 // "rank 1 of 4, as RANK says; the launcher serves at 127.0.0.1:40321", for the log.
 std::string describe(const Identity& identity);
 

@@ -2,13 +2,16 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
-#include <csignal>
+#include <fmt/format.h>
 
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/json.h"
+#include "lockstep/base/log.h"
 #include "lockstep/comm/registry.h"
 #include "lockstep/comm/session.h"
+#include "lockstep/launch/exit_status.h"
+#include "lockstep/launch/rank_output.h"
 #include "lockstep/measure/torch/counting_allocator.h"
 #include "lockstep/train/failure.h"
 #include "lockstep/train/replicas.h"
@@ -21,19 +24,38 @@
 namespace lockstep::train {
 namespace {
 
-// The thread that agrees on stopping waits for them; nobody else may be interrupted by them.
-void hold_back_signals() {
-  sigset_t held;
-  sigemptyset(&held);
-  sigaddset(&held, SIGTERM);
-  sigaddset(&held, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &held, nullptr);
+int code_of(const Interrupter& why) {
+  return static_cast<int>(base::ExitCode::signal_base) + why.signal_number;
+}
+
+base::Error error_of(const Interrupter& why, int rank, const char* when) {
+  return base::Error(
+      static_cast<base::ExitCode>(code_of(why)),
+      fmt::format("rank {} was interrupted by {} {}", rank, launch::signal_name(why.signal_number), when));
+}
+
+// A rank that nobody knows yet.
+void leave_unheard(const comm::Identity& identity, const Interrupter& why) {
+  if (!identity.launcher_serves)
+    base::log_info(std::string("error: ") +
+                   error_of(why, identity.group.rank, "before all ranks had met").what());
+  launch::leave_rank(code_of(why));
+}
+
+// Not between two steps: there is no checkpoint to write.
+void leave_run(comm::Session& session, EventLog* events, const Interrupter& why) {
+  const base::Error error =
+      error_of(why, session.group().rank, "outside its steps: there is no checkpoint of this moment");
+  record::FailedEvent interrupted{"interrupted", error.what()};
+  interrupted.signalled_rank = why.rank;
+  if (events != nullptr) write_failure(*events, interrupted);
+  session.end_run(error, [](int code) { launch::leave_rank(code); });
 }
 
 // Rank 0 knows where the run is kept and when it began; the others hear it from it, and compare what they
 // were asked to do.
 RunPlace meet(comm::Session& session, const record::RunSpec& spec,
-              const std::optional<std::string>& directory) {
+              const std::optional<std::string>& directory, Interruptions& interruptions) {
   const base::Deadline deadline(base::from_seconds(spec.timeout.count));
   const nlohmann::json mine = base::parse_json(record::canonical_json(spec));
   if (session.group().rank == 0) {
@@ -53,7 +75,8 @@ RunPlace meet(comm::Session& session, const record::RunSpec& spec,
         "the run's directory {} is not on the host of rank {}: the store is not shared between the "
         "hosts. Next step: name a store that all hosts share with --store or LOCKSTEP_STORE.",
         place.string(), session.group().rank));
-  return {spec, place, RunClock(word.at("began").get<double>()), disturbances_of(session.group().rank)};
+  return {spec, place, RunClock(word.at("began").get<double>()), disturbances_of(session.group().rank),
+          interruptions};
 }
 
 comm::Identity identity_or_alone() {
@@ -69,10 +92,14 @@ std::shared_ptr<measure::MemoryAccount> account_of_the_host(
 }
 
 Ending run_rank(comm::Session& session, const record::RunSpec& spec,
-                const std::optional<std::string>& directory) {
-  const RunPlace place = meet(session, spec, directory);
+                const std::optional<std::string>& directory, Interruptions& interruptions) {
+  const Interruptions::Instead joined(interruptions,
+                                      [&](const Interrupter& why) { leave_run(session, nullptr, why); });
+  const RunPlace place = meet(session, spec, directory, interruptions);
   EventLog events(place.directory / fmt::format("rank{}.jsonl", session.group().rank), session.group().rank,
                   place.clock);
+  const Interruptions::Instead met(interruptions,
+                                   [&](const Interrupter& why) { leave_run(session, &events, why); });
   const auto memory = std::make_shared<measure::MemoryAccount>(
       spec.device_memory ? std::optional(spec.device_memory->count) : std::nullopt);
   measure::install_counting_allocator(account_of_the_host(spec, memory));
@@ -87,7 +114,8 @@ int train_command(const Words& words) {
   const std::filesystem::path spec_path = directory ? std::filesystem::path(*directory) / "spec.json"
                                                     : std::filesystem::path(arguments.need("--spec"));
   const record::RunSpec spec = read_stored_spec(spec_path);
-  hold_back_signals();
+  const comm::Identity identity = identity_or_alone();
+  Interruptions interruptions(identity, [&](const Interrupter& why) { leave_unheard(identity, why); });
   if (spec.strategy == "dp") {
     at::set_num_threads(replica_threads(spec));
   } else if (spec.threads) {
@@ -98,12 +126,11 @@ int train_command(const Words& words) {
   options.timeout = base::from_seconds(spec.timeout.count);
   if (const auto limit = base::environment(comm::kJoinTimeoutVariable))
     options.join_timeout = base::from_seconds(std::stod(*limit));
-  Ending ending = Ending::finished;
-  const int code = comm::run_session(identity_or_alone(), registry, options, [&](comm::Session& session) {
-    ending = run_rank(session, spec, directory);
+  Ending ending;
+  const int code = comm::run_session(identity, registry, options, [&](comm::Session& session) {
+    ending = run_rank(session, spec, directory, interruptions);
   });
-  const int interrupted = static_cast<int>(base::ExitCode::signal_base) + SIGTERM;
-  return code == 0 && ending == Ending::interrupted ? interrupted : code;
+  return code == 0 && ending.interrupter ? code_of(*ending.interrupter) : code;
 }
 
 }  // namespace lockstep::train
