@@ -137,6 +137,18 @@ TEST_F(Failure, WeightsThatDoNotFitTheModelAreRefusedByName) {
   EXPECT_THAT(run.err, ContainsRegex("do not fit model 'vit': missing: .* more; unknown: .* more\\."));
 }
 
+TEST_F(Failure, WeightsWithBytesThatAreNoTextEndTheRunWithOneMessage) {
+  const fs::path weights = store_.path() / "w.safetensors";
+  const std::string header = "{\"a\xb8\": 1}";
+  std::ofstream(weights, std::ios::binary)
+      << static_cast<char>(header.size()) << std::string(7, '\0') << header;
+  const TrainRun run = store_.train(std::string(kSmall) + "--steps 1 --weights " + weights.string());
+  EXPECT_EQ(run.exit_code, 3) << run.err;
+  EXPECT_EQ(occurrences("error: ", run.err), 1) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("of its header is not JSON in UTF-8"));
+  EXPECT_THAT(run.err, ::testing::Not(HasSubstr("terminate called")));
+}
+
 // A file system of its own, seen by the shell's children only, that has room for one checkpoint.
 TEST_F(Failure, AFullDiskWhileCheckpointingKeepsTheCheckpointBefore) {
   if (geteuid() != 0)
