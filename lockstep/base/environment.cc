@@ -25,4 +25,9 @@ std::optional<long> environment_integer(const std::string& name) {
   return value;
 }
 
+std::filesystem::path plugin_directory() {
+  if (const auto directory = environment("LOCKSTEP_PLUGIN_DIR")) return *directory;
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib" / "lockstep";
+}
+
 }  // namespace lockstep::base

@@ -48,9 +48,4 @@ std::unique_ptr<Communicator> Registry::open(std::string_view name, const Group&
   return std::make_unique<RecordingCommunicator>(std::move(opened), ledger);
 }
 
-std::filesystem::path default_plugin_directory() {
-  if (const auto directory = base::environment("LOCKSTEP_PLUGIN_DIR")) return *directory;
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib" / "lockstep";
-}
-
 }  // namespace lockstep::comm

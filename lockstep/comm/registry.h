@@ -33,7 +33,4 @@ class Registry {
   std::vector<std::unique_ptr<const Backend>> backends_;
 };
 
-// Where the plugins of the running program lie: LOCKSTEP_PLUGIN_DIR, else ../lib/lockstep beside the program.
-std::filesystem::path default_plugin_directory();
-
 }  // namespace lockstep::comm

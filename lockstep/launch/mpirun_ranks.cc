@@ -14,7 +14,6 @@
 #include "lockstep/base/clock.h"
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
-#include "lockstep/comm/registry.h"
 #include "lockstep/launch/adopted_rank.h"
 #include "lockstep/launch/line_splitter.h"
 #include "lockstep/launch/mpirun_children.h"
@@ -123,8 +122,7 @@ const Variables kHwlocWithoutOpenCl = {{"HWLOC_COMPONENTS", "-opencl"}};
 // See loopback_only.cc.
 void stay_on_loopback(Variables& variables) {
   std::string& loaded = variables["LD_PRELOAD"];
-  loaded =
-      (comm::default_plugin_directory() / "loopback_only.so").string() + (loaded.empty() ? "" : ":") + loaded;
+  loaded = (base::plugin_directory() / "loopback_only.so").string() + (loaded.empty() ? "" : ":") + loaded;
 }
 
 void MpirunRanks::start_mpirun(const RankPlan& plan) {

@@ -37,10 +37,10 @@ class DisagreementTest : public ::testing::TestWithParam<std::tuple<std::string,
 
 TEST_P(DisagreementTest, EndsAllRanksAtTheTimeoutAtTheLatestAndNamesBothOperations) {
   const auto& [backend, disagreement] = GetParam();
-  if (!Registry(default_plugin_directory()).find(backend).availability().available)
+  if (!Registry(base::plugin_directory()).find(backend).availability().available)
     GTEST_SKIP() << "backend " << backend << " is absent here";
   ForkedRanks ranks(2, [&, backend = backend, disagreement = disagreement](int rank) {
-    const Registry registry(default_plugin_directory());
+    const Registry registry(base::plugin_directory());
     SessionOptions options;
     options.timeout = std::chrono::seconds(1);
     options.meeting_directory = store_.path();

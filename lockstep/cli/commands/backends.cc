@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lockstep/base/environment.h"
 #include "lockstep/base/json.h"
 #include "lockstep/cli/setters.h"
 #include "lockstep/cli/version.h"
@@ -66,7 +67,7 @@ std::vector<Flag> BackendsCommand::flags() {
 }
 
 int BackendsCommand::run(const Invocation& invocation) {
-  const comm::Registry registry(comm::default_plugin_directory());
+  const comm::Registry registry(base::plugin_directory());
   const std::vector<Row> rows = rows_of(registry);
   invocation.console.print(json_ ? base::json_text(json_of(rows), 2) + "\n"
                                  : text_of(rows, invocation.console));

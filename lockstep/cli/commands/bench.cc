@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
 #include "lockstep/cli/bench/bench_conclusion.h"
 #include "lockstep/cli/bench/bench_launch.h"
@@ -63,7 +64,7 @@ std::vector<Example> BenchCommand::examples() const {
 int BenchCommand::run(const Invocation& invocation) {
   options_.complete();
   require_place_for(options_.json_file);
-  const comm::Registry registry(comm::default_plugin_directory());
+  const comm::Registry registry(base::plugin_directory());
   require_available(registry, options_.backends);
   const bool replicas = inside_one_process(options_.backends);
   const std::optional<comm::Identity> identity = comm::find_identity(options_.identity);

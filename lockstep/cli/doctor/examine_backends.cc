@@ -1,11 +1,12 @@
 // The doctor's look at the backends.
 #include "lockstep/cli/doctor/finding.h"
+#include "lockstep/base/environment.h"
 #include "lockstep/comm/registry.h"
 
 namespace lockstep::cli {
 
 Findings examine_backends() {
-  const comm::Registry registry(comm::default_plugin_directory());
+  const comm::Registry registry(base::plugin_directory());
   Findings findings;
   for (const std::string& name : registry.names()) {
     const comm::Availability availability = registry.find(name).availability();

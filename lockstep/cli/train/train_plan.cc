@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
 #include "lockstep/cli/train/gpu_count.h"
 #include "lockstep/comm/registry.h"
@@ -113,7 +114,7 @@ TrainPlan plan_training(RunSpec spec, const std::optional<comm::Identity>& ident
     take_world(spec, *identity);
   else
     require_startable(spec);
-  const comm::Registry registry(comm::default_plugin_directory());
+  const comm::Registry registry(base::plugin_directory());
   const GpuCount gpus = usable_gpus(spec, registry);
   const record::Surroundings surroundings{hosts_of(identity), gpus.count};
   require_wanted_gpus(spec, surroundings.hosts, gpus);

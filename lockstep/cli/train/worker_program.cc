@@ -1,4 +1,5 @@
-// The definitions of where the source tree's engines lie, and of the Python of pip's PyTorch, come from CMakeLists.txt.
+// The definitions of where the source tree's engines lie, and of the Python of pip's PyTorch, come from
+// CMakeLists.txt.
 #include "lockstep/cli/train/worker_program.h"
 
 #include <fmt/format.h>
@@ -45,8 +46,8 @@ std::optional<fs::path> torch_script() {
   return std::nullopt;
 }
 
-// The user's choice alone; else the first python on the path, the one whose torch this program was built with, and the
-// system's, whose torch is Debian's.
+// The user's choice alone; else the first python on the path, the one whose torch this program was built
+// with, and the system's, whose torch is Debian's.
 std::vector<std::string> pythons() {
   if (const auto given = base::environment(kPythonVariable)) return {*given};
   std::vector<std::string> places{"python3"};

@@ -121,7 +121,7 @@ int train_command(const Words& words) {
   } else if (spec.threads) {
     at::set_num_threads(static_cast<int>(*spec.threads));
   }
-  const comm::Registry registry(comm::default_plugin_directory());
+  const comm::Registry registry(base::plugin_directory());
   comm::SessionOptions options;
   options.timeout = base::from_seconds(spec.timeout.count);
   if (const auto limit = base::environment(comm::kJoinTimeoutVariable))

@@ -1,5 +1,6 @@
 #include "tests/comm/cuda/device_support.h"
 
+#include "lockstep/base/environment.h"
 #include "lockstep/comm/plugin_backend.h"
 #include "lockstep/comm/registry.h"
 
@@ -8,7 +9,7 @@ namespace {
 
 const comm::PluginBackend& tested_backend() {
   static const comm::PluginBackend backend(
-      kTestedBackend, comm::default_plugin_directory() / ("backend_" + std::string(kTestedBackend) + ".so"));
+      kTestedBackend, base::plugin_directory() / ("backend_" + std::string(kTestedBackend) + ".so"));
   return backend;
 }
 

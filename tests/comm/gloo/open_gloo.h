@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lockstep/comm/plugin_backend.h"
+#include "lockstep/base/environment.h"
 #include "lockstep/comm/registry.h"
 #include "tests/support/ranks.h"
 
@@ -12,7 +13,7 @@ namespace lockstep::testing {
 
 struct GlooRank {
   explicit GlooRank(Rank& rank, comm::OpenOptions options = {})
-      : backend("gloo", comm::default_plugin_directory() / "backend_gloo.so"),
+      : backend("gloo", base::plugin_directory() / "backend_gloo.so"),
         communicator(backend.open(rank.group, rank.store, options)) {}
 
   comm::PluginBackend backend;

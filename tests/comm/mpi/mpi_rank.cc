@@ -123,7 +123,7 @@ int disagree(const std::string& name) {
   const auto all = disagreements();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Disagreement& one) { return one.name == name; });
-  const comm::Registry registry(comm::default_plugin_directory());
+  const comm::Registry registry(base::plugin_directory());
   comm::SessionOptions options;
   options.timeout = std::chrono::seconds(1);
   options.meeting_directory = std::filesystem::temp_directory_path();
@@ -136,7 +136,7 @@ int disagree(const std::string& name) {
 void run(const std::string& scenario) {
   // The backend needs no store: mpirun has introduced the ranks to each other.
   FileStore store("/nonexistent");
-  const comm::PluginBackend backend("mpi", comm::default_plugin_directory() / "backend_mpi.so");
+  const comm::PluginBackend backend("mpi", base::plugin_directory() / "backend_mpi.so");
   const auto communicator = backend.open(group_from_mpirun(), store, {});
   scenarios().at(scenario)(*communicator);
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/environment.h"
 #include "lockstep/comm/plugin_backend.h"
 #include "lockstep/comm/registry.h"
 #include "tests/support/disagreements.h"
@@ -91,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, MpiDisagreementTest, ::testing::ValuesIn(disagree
 
 TEST(MpiBackendTest, IsAvailableWithoutMpirunButSaysWhyItCannotBeOpened) {
   expect_ranks_succeed(1, [](Rank& rank) {
-    const comm::PluginBackend backend("mpi", comm::default_plugin_directory() / "backend_mpi.so");
+    const comm::PluginBackend backend("mpi", base::plugin_directory() / "backend_mpi.so");
     const comm::Availability availability = backend.availability();
     check(availability.available && availability.detail.find("MPI") != std::string::npos,
           availability.detail);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/environment.h"
 #include "lockstep/comm/cuda/buffer_use.h"
 #include "lockstep/comm/cuda/regroup.h"
 #include "lockstep/comm/nccl/transport_log.h"
@@ -91,7 +92,7 @@ TEST(NcclLibraryTest, IsFoundOrSaysWhyNot) {
 
 TEST(NcclPluginTest, SaysWhatItFoundOrWhyItCannotBeUsed) {
   lockstep::testing::expect_ranks_succeed(1, [](lockstep::testing::Rank&) {
-    const PluginBackend backend("nccl", default_plugin_directory() / "backend_nccl.so");
+    const PluginBackend backend("nccl", base::plugin_directory() / "backend_nccl.so");
     const Availability found = backend.availability();
     lockstep::testing::check(!found.detail.empty(), "nothing was said");
     lockstep::testing::check(found.available || !found.next_step.empty(), "no next step was given");

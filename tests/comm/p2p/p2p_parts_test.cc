@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/environment.h"
 #include "lockstep/comm/p2p/arena_layout.h"
 #include "lockstep/comm/p2p/peer_facts.h"
 #include "lockstep/comm/plugin_backend.h"
@@ -85,7 +86,7 @@ TEST(JoiningTest, GivesAllRanksTheBlocksThatTheSmallestSliceCanRun) {
 
 TEST(P2pPluginTest, SaysWhatItFoundOrWhyItCannotBeUsed) {
   lockstep::testing::expect_ranks_succeed(1, [](lockstep::testing::Rank&) {
-    const PluginBackend backend("p2p", default_plugin_directory() / "backend_p2p.so");
+    const PluginBackend backend("p2p", base::plugin_directory() / "backend_p2p.so");
     const Availability found = backend.availability();
     lockstep::testing::check(!found.detail.empty(), "nothing was said");
     lockstep::testing::check(found.available || !found.next_step.empty(), "no next step was given");
