@@ -36,14 +36,14 @@ namespace {
 constexpr base::Nanoseconds kOthersWait = std::chrono::seconds(5);
 constexpr base::Nanoseconds kOthersWaitAfterFailure = std::chrono::seconds(1);
 
-// The worker reads the environment alone, so what flags said, and what the ranks found out when they met,
-// goes there.
+// The worker reads the environment alone, so what flags said, and where the ranks have met, goes there. Who
+// started this rank it finds out as we did.
 void tell(launch::Variables& variables, const comm::Identity& identity) {
-  variables["RANK"] = std::to_string(identity.group.rank);
-  variables["WORLD_SIZE"] = std::to_string(identity.group.world);
+  if (identity.source == "flags") {
+    variables["RANK"] = std::to_string(identity.group.rank);
+    variables["WORLD_SIZE"] = std::to_string(identity.group.world);
+  }
   if (identity.group.world == 1) return;
-  variables["LOCAL_RANK"] = std::to_string(identity.group.local_rank);
-  variables["LOCAL_WORLD_SIZE"] = std::to_string(identity.group.local_world);
   variables["MASTER_ADDR"] = identity.master_addr;
   variables["MASTER_PORT"] = std::to_string(identity.master_port);
   variables[comm::kKeyVariable] = identity.key;
@@ -177,10 +177,11 @@ int conclude_unmet(const TrainOptions& options, const Meeting& believed, const c
                    const Console& console) {
   const bool late = verdict.kind == base::CommError::Kind::timed_out;
   const launch::LaunchFailure failure{verdict.rank, late ? "timed_out" : "exited", verdict.message};
+  std::optional<launch::HeldSignals> held(std::in_place);
   const lab::RunDirectory run = lab::RunDirectory::create(lab::find_store(options.store), believed.plan.spec);
   return conclude_training(options, run,
                            {{static_cast<int>(verdict.exit_code), failure}, base::Nanoseconds(0)},
-                           run_machine(), console);
+                           run_machine(), held, console);
 }
 
 }  // namespace
