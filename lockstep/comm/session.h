@@ -26,6 +26,7 @@ struct SessionOptions {
   // Where ranks that know no key or place keep the file that tells them (the store); empty: such ranks are
   // refused.
   std::filesystem::path meeting_directory;
+  std::function<void()> still_wanted = [] {};  // RunClientOptions says what for
   // How long rank 0 goes on serving after its own part: for the others to finish, and for them to hear of a
   // failure.
   base::Nanoseconds linger = std::chrono::minutes(10);

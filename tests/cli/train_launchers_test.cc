@@ -81,6 +81,20 @@ TEST_F(TrainLaunchers, a_rank_with_another_key_is_not_let_in_and_both_sides_say_
   EXPECT_EQ(kept_record()["failure"]["rank"], 1);
 }
 
+TEST_F(TrainLaunchers, a_signal_while_ranks_wait_for_each_other_ends_them_and_leaves_no_file) {
+  const ProgramRun run = run_shell(
+      setting() + "export WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=29518\n" + "RANK=0 " + program() +
+      " train --data digits & zero=$!\nRANK=1 " + program() + " train --data digits & one=$!\n" +
+      "until ls $LOCKSTEP_STORE/meeting-* > /dev/null 2>&1; do sleep 0.05; done\nsleep 1\n" +
+      "kill -TERM $one; wait $one; echo rank 1: $? >&2; wait $zero; echo rank 0: $? >&2\n" +
+      "! ls $LOCKSTEP_STORE/meeting-*");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("rank 1 was interrupted by SIGTERM before all ranks had met"));
+  EXPECT_THAT(run.err, HasSubstr("rank 1: 143\n"));
+  EXPECT_THAT(run.err, HasSubstr("rank 0: 143\n"));
+  EXPECT_EQ(kept_record()["status"], "interrupted");
+}
+
 TEST_F(TrainLaunchers, a_key_that_is_no_secret_is_refused) {
   const ProgramRun run =
       run_shell(setting() + "LOCKSTEP_KEY=1234 RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 " +

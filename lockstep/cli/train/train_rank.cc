@@ -26,8 +26,10 @@
 #include "lockstep/device/cpu_environment.h"
 #include "lockstep/device/cpu_placement.h"
 #include "lockstep/lab/run_events.h"
+#include "lockstep/launch/exit_status.h"
 #include "lockstep/launch/process.h"
 #include "lockstep/launch/rank_environment.h"
+#include "lockstep/launch/signals.h"
 
 namespace lockstep::cli {
 namespace {
@@ -155,14 +157,25 @@ struct Meeting {
   TrainPlan plan;
 };
 
+// Leaves well, and tells the others why, where a signal ended it.
+void require_uninterrupted(const launch::HeldSignals& held, int rank) {
+  const int number = held.take();
+  if (number == 0) return;
+  throw base::Error(static_cast<base::ExitCode>(static_cast<int>(base::ExitCode::signal_base) + number),
+                    fmt::format("rank {} was interrupted by {} before all ranks had met", rank,
+                                launch::signal_name(number)));
+}
+
 // Who shares a host decides the backend, the threads and the cores, so the ranks find that out before any of
 // this is settled; a rank that then cannot go on ends all of them.
 Meeting meet(const TrainOptions& options, const record::RunSpec& asked, const Meeting& believed) {
+  const launch::HeldSignals held;
   const comm::Registry no_backends{std::filesystem::path()};
   comm::SessionOptions session_options;
   session_options.join_timeout = options.join_timeout;
   session_options.linger = options.join_timeout;
   session_options.meeting_directory = lab::find_store(options.store);
+  session_options.still_wanted = [&] { require_uninterrupted(held, believed.identity.group.rank); };
   comm::Session session(believed.identity, no_backends, session_options);
   Meeting met = believed;
   session.run_part([&](comm::Session& joined) {
@@ -176,7 +189,12 @@ Meeting meet(const TrainOptions& options, const record::RunSpec& asked, const Me
 int conclude_unmet(const TrainOptions& options, const Meeting& believed, const comm::Verdict& verdict,
                    const Console& console) {
   const bool late = verdict.kind == base::CommError::Kind::timed_out;
-  const launch::LaunchFailure failure{verdict.rank, late ? "timed_out" : "exited", verdict.message};
+  const bool signalled = verdict.exit_code > base::ExitCode::signal_base;
+  const launch::LaunchFailure failure{verdict.rank,
+                                      late        ? "timed_out"
+                                      : signalled ? "interrupted"
+                                                  : "exited",
+                                      verdict.message};
   std::optional<launch::HeldSignals> held(std::in_place);
   const lab::RunDirectory run = lab::RunDirectory::create(lab::find_store(options.store), believed.plan.spec);
   return conclude_training(options, run,

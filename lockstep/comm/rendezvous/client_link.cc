@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 namespace lockstep::comm {
@@ -42,9 +43,15 @@ ClientLink::~ClientLink() {
   thread_.join();
 }
 
-void ClientLink::wait_for_welcome(base::Deadline deadline) {
+void ClientLink::wait_for_welcome(base::Deadline deadline, const std::function<void()>& still_wanted) {
+  constexpr base::Nanoseconds kBetweenQuestions = std::chrono::milliseconds(100);
   std::unique_lock lock(mutex_);
-  const bool heard = changed_.wait_until(lock, deadline.at(), [this] { return welcomed_ || verdict_; });
+  bool heard = false;
+  while (!heard && !deadline.passed()) {
+    heard = changed_.wait_for(lock, std::min(kBetweenQuestions, deadline.left()),
+                              [this] { return welcomed_ || verdict_; });
+    if (!heard) still_wanted();
+  }
   if (verdict_) throw RunEnded(*verdict_);
   if (!heard)
     throw base::CommError(Kind::timed_out,

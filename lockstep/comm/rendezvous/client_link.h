@@ -29,7 +29,7 @@ class ClientLink {
   base::Deadline soon() const { return base::Deadline(options_.request_timeout); }
   OperationStatus position() const { return boards_.status(); }
 
-  void wait_for_welcome(base::Deadline deadline);
+  void wait_for_welcome(base::Deadline deadline, const std::function<void()>& still_wanted);
   // Sends a request and returns the reply's body. `what` names it in errors.
   std::string request(MessageType type, std::string body, base::Deadline deadline, const std::string& what);
   void on_abort(std::function<void(const std::string&)> action);

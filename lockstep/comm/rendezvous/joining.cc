@@ -226,6 +226,7 @@ Joined join_server(const RunClientOptions& options, base::Deadline deadline) {
   for (;;) {
     if (auto joined = attempts.attempt()) return std::move(*joined);
     if (attempts.hopeless()) attempts.give_up();
+    options.still_wanted();
     attempts.pause();
   }
 }

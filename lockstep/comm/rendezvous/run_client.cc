@@ -25,7 +25,13 @@ FailureReport report_of(const base::Error& error, const OperationStatus& positio
 RunClient::RunClient(const RunClientOptions& options, const OperationBoards& boards) {
   const base::Deadline deadline(options.join_timeout);
   link_ = std::make_unique<ClientLink>(join_server(options, deadline), options, boards);
-  link_->wait_for_welcome(base::Deadline(options.join_timeout + kServerFirst));
+  try {
+    link_->wait_for_welcome(base::Deadline(options.join_timeout + kServerFirst), options.still_wanted);
+  } catch (const RunEnded&) {
+    throw;
+  } catch (const base::Error& error) {
+    throw RunEnded(report_failure(error));
+  }
 }
 
 RunClient::~RunClient() = default;

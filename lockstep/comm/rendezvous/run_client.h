@@ -38,6 +38,10 @@ struct RunClientOptions {
   std::function<MeetingPoint()> find_server;
   std::string find_server_in;
 
+  // Asked now and then until every rank has arrived: throws when this rank is not to wait any longer. The
+  // others hear why, as of a failure.
+  std::function<void()> still_wanted = [] {};
+
   // How long the control thread waits for the rest of the process before it ends the process with _exit.
   base::Nanoseconds overdue_grace = std::chrono::seconds(1);  // past an operation's deadline, twice
   base::Nanoseconds verdict_grace = std::chrono::seconds(1);  // after a verdict
