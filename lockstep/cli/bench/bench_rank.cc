@@ -1,5 +1,8 @@
 #include "lockstep/cli/bench/bench_rank.h"
 
+#include <optional>
+
+#include "lockstep/base/durable.h"
 #include "lockstep/cli/bench/bench_conclusion.h"
 #include "lockstep/cli/bench/bench_runner.h"
 #include "lockstep/cli/bench/plan_check.h"
@@ -50,10 +53,12 @@ int run_bench_rank(const BenchOptions& options, const comm::Identity& identity,
   session_options.interface = options.interface;
   session_options.meeting_directory = launch::default_store();
   BenchReport report;
+  std::optional<base::PrivateFiles> alone(std::in_place, true);  // the store may be made now
   const int code = comm::run_session(identity, registry, session_options, [&](comm::Session& session) {
     report = measure(options, registry, session);
     report.machine = run_machine(session.group().local_world);
   });
+  alone.reset();
   const std::string source = identity.launcher_serves ? "our launcher" : identity.source;
   if (code == 0 && identity.group.rank == 0) conclude_bench(options, std::move(report), source, console);
   return code;
