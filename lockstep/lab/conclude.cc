@@ -47,6 +47,15 @@ std::optional<record::RunRecord> whole_record(const RunDirectory& run) {
   }
 }
 
+// What a launcher was writing when it was killed.
+void remove_half_written(const RunDirectory& run) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> parts;
+  for (const auto& entry : std::filesystem::directory_iterator(run.path(), ignored))
+    if (entry.path().extension() == ".part") parts.push_back(entry.path());
+  for (const auto& part : parts) std::filesystem::remove(part, ignored);
+}
+
 // What the launcher would have said, but for what it saw of the ranks' processes. The time of the whole
 // command is that until the ranks' last word.
 record::RunContext late_context(const RunDirectory& run) {
@@ -100,6 +109,7 @@ LateConclusion conclude_late(const RunDirectory& run) {
                     "for its end, or end it; "
                     "the launcher then makes the record.",
                     run.id()));
+  remove_half_written(run);
   const std::optional<record::RunRecord> known = whole_record(run);
   std::error_code ignored;
   if (known && (!has_rank_files(run) || std::filesystem::exists(run.events_file(), ignored))) {

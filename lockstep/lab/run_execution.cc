@@ -62,7 +62,7 @@ ConcludedRun conclude_run(const RunDirectory& run, const RunOutcome& outcome, co
     keep_record(run, conclusion);
   } catch (const base::StoreError& error) {
     concluded.trouble = fmt::format(
-        "{} What the ranks wrote is whole: `lockstep runs conclude {}` makes the record "
+        "{} What the ranks wrote is there: `lockstep runs conclude {}` makes the record "
         "from it once there is room.",
         error.what(), run.id());
     return concluded;

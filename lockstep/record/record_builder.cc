@@ -155,8 +155,11 @@ void add_outcome(RunRecord& record, const RunContext& context, std::span<const E
   const std::optional<double> total = total_seconds(context, events);
   if (const auto launch = launch_seconds(context, total, events)) record.wall_seconds.launch = launch;
   if (total) record.wall_seconds.total = total;
+  const bool all_finished = every_rank_finished(events, ranks_of(context.spec));
   add_failure(record, context, events);
-  record.status = status_of(record, every_rank_finished(events, ranks_of(context.spec)));
+  // A signal that came when there was nothing left to interrupt.
+  if (all_finished && record.failure && record.failure->kind == "interrupted") record.failure.reset();
+  record.status = status_of(record, all_finished);
 }
 
 }  // namespace

@@ -56,13 +56,9 @@ Interruptions::~Interruptions() {
 }
 
 Interruptions::Instead::Instead(Interruptions& interruptions, Action end_at_once)
-    : interruptions_(interruptions), action_(std::move(end_at_once)) {
-  swap();
-}
-
-void Interruptions::Instead::swap() {
-  const std::lock_guard lock(interruptions_.mutex_);
-  interruptions_.end_at_once_.swap(action_);
+    : interruptions_(interruptions) {
+  const std::lock_guard lock(interruptions.mutex_);
+  interruptions.end_at_once_ = std::move(end_at_once);
 }
 
 Interruptions::Asked::Asked(Interruptions& interruptions, Action action) : interruptions_(interruptions) {
@@ -70,10 +66,10 @@ Interruptions::Asked::Asked(Interruptions& interruptions, Action action) : inter
   interruptions.ask_ = std::move(action);
 }
 
-Interruptions::Asked::~Asked() {
-  const std::lock_guard lock(interruptions_.mutex_);
-  interruptions_.ask_ = nullptr;
-  interruptions_.over_ = true;
+void Interruptions::pass_over() {
+  const std::lock_guard lock(mutex_);
+  ask_ = nullptr;
+  over_ = true;
 }
 
 void Interruptions::serve() {

@@ -29,26 +29,25 @@ class Interruptions {
   Interruptions(const Interruptions&) = delete;
   Interruptions& operator=(const Interruptions&) = delete;
 
-  // While one exists, something else ends this rank at once.
+  // While one exists, something else ends this rank at once. Afterwards signals are passed over: what remains
+  // is the end.
   class Instead {
    public:
     Instead(Interruptions& interruptions, Action end_at_once);
-    ~Instead() { swap(); }
+    ~Instead() { interruptions_.pass_over(); }
     Instead(const Instead&) = delete;
     Instead& operator=(const Instead&) = delete;
 
    private:
-    void swap();
     Interruptions& interruptions_;
-    Action action_;
   };
 
   // While one exists, the first signal is handed to `action`; another one after a moment still ends this rank
-  // at once. Afterwards signals are passed over: what remains is the end.
+  // at once. Afterwards they are passed over too.
   class Asked {
    public:
     Asked(Interruptions& interruptions, Action action);
-    ~Asked();
+    ~Asked() { interruptions_.pass_over(); }
     Asked(const Asked&) = delete;
     Asked& operator=(const Asked&) = delete;
 
@@ -59,6 +58,7 @@ class Interruptions {
  private:
   void serve();
   void received(const Interrupter& why);
+  void pass_over();
 
   const comm::Identity identity_;
   const long launcher_;  // that mpirun stands between us and; -1: none does

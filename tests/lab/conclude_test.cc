@@ -123,11 +123,14 @@ TEST_F(LateConclusion, gives_the_record_that_the_launcher_would_have_made) {
   const record::RunRecord undisturbed = conclude(run, context);
   std::filesystem::remove(run.record_file());
   std::filesystem::remove(run.events_file());
+  const std::filesystem::path half_written = run.path() / "record.json.1234.part";
+  append(half_written, "{");
   const lab::LateConclusion late = conclude_late(run);
   EXPECT_TRUE(late.made_record && late.made_events);
   EXPECT_EQ(but_for_times(late.record), but_for_times(undisturbed));
   EXPECT_EQ(late.record.wall_seconds.total, 105);
   EXPECT_EQ(read_record(run), late.record);
+  EXPECT_FALSE(std::filesystem::exists(half_written));
 }
 
 TEST_F(LateConclusion, leaves_what_is_whole_and_mends_what_is_not) {

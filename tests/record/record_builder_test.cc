@@ -264,6 +264,26 @@ TEST_F(RecordBuilder, believes_a_rank_that_says_that_it_was_interrupted_and_then
   EXPECT_EQ(build().failure->rank, -1);
 }
 
+TEST_F(RecordBuilder, names_the_rank_that_a_signal_was_sent_to) {
+  FailedEvent interrupted{"interrupted", "rank 1 was interrupted by SIGTERM after step 8"};
+  interrupted.signalled_rank = 1;
+  add(0, interrupted);
+  add(1, interrupted);
+  context.failure =
+      FailureFigures{-1, "interrupted", "the run was interrupted by SIGTERM to one of its ranks"};
+  EXPECT_EQ(build().status, "interrupted");
+  EXPECT_EQ(build().failure->rank, 1);
+  EXPECT_EQ(build().failure->message, interrupted.message);
+}
+
+TEST_F(RecordBuilder, a_signal_that_came_when_all_had_finished_interrupted_nothing) {
+  finish(0);
+  finish(1);
+  context.failure = FailureFigures{-1, "interrupted", "the run was interrupted by SIGTERM"};
+  EXPECT_EQ(build().status, "finished");
+  EXPECT_FALSE(build().failure);
+}
+
 TEST_F(RecordBuilder, says_a_warning_once_and_whose_it_is) {
   add(0, WarningEvent{"random weights are frozen"});
   add(1, WarningEvent{"random weights are frozen"});

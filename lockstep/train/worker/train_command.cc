@@ -28,24 +28,20 @@ int code_of(const Interrupter& why) {
   return static_cast<int>(base::ExitCode::signal_base) + why.signal_number;
 }
 
-base::Error error_of(const Interrupter& why, int rank, const char* when) {
-  return base::Error(
-      static_cast<base::ExitCode>(code_of(why)),
-      fmt::format("rank {} was interrupted by {} {}", rank, launch::signal_name(why.signal_number), when));
-}
-
 // A rank that nobody knows yet.
 void leave_unheard(const comm::Identity& identity, const Interrupter& why) {
   if (!identity.launcher_serves)
-    base::log_info(std::string("error: ") +
-                   error_of(why, identity.group.rank, "before all ranks had met").what());
+    base::log_info(fmt::format("error: rank {} was interrupted by {} before all ranks had met",
+                               identity.group.rank, launch::signal_name(why.signal_number)));
   launch::leave_rank(code_of(why));
 }
 
-// Not between two steps: there is no checkpoint to write.
+// Between two steps it would be another matter.
 void leave_run(comm::Session& session, EventLog* events, const Interrupter& why) {
-  const base::Error error =
-      error_of(why, session.group().rank, "outside its steps: there is no checkpoint of this moment");
+  const base::Error error(
+      static_cast<base::ExitCode>(code_of(why)),
+      fmt::format("rank {} was interrupted by {}; no checkpoint of this moment was written",
+                  session.group().rank, launch::signal_name(why.signal_number)));
   record::FailedEvent interrupted{"interrupted", error.what()};
   interrupted.signalled_rank = why.rank;
   if (events != nullptr) write_failure(*events, interrupted);
