@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "lockstep/base/environment.h"
 #include "lockstep/comm/session.h"
 #include "tests/comm/rendezvous/forked_ranks.h"
 #include "tests/support/disagreements.h"

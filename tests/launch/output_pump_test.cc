@@ -21,7 +21,7 @@ class OutputPumpTest : public testing::Test {
       : output_(open_file("out")),
         error_(open_file("err")),
         pump_(std::make_unique<OutputPump>(
-            OutputPumpOptions{2, directory_.path() / "logs", output_.get(), error_.get()})) {}
+            OutputPumpOptions{2, directory_.path() / "logs", false, output_.get(), error_.get()})) {}
 
   base::UniqueFd open_file(const char* name) {
     return base::UniqueFd(open((directory_.path() / name).c_str(), O_WRONLY | O_CREAT, 0600));
@@ -103,7 +103,7 @@ TEST_F(OutputPumpTest, carries_much_output_whole) {
 TEST_F(OutputPumpTest, stops_reading_from_ranks_while_our_reader_does_not_read) {
   Pipe stuck = make_pipe();
   pump_ = std::make_unique<OutputPump>(
-      OutputPumpOptions{1, directory_.path() / "logs", stuck.write_end.get(), error_.get()});
+      OutputPumpOptions{1, directory_.path() / "logs", false, stuck.write_end.get(), error_.get()});
   base::UniqueFd rank = stream(0, Channel::output);
   fcntl(rank.get(), F_SETFL, O_NONBLOCK);
   const std::string block(4096, 'x');
@@ -120,7 +120,7 @@ TEST_F(OutputPumpTest, stops_reading_from_ranks_while_our_reader_does_not_read) 
 TEST_F(OutputPumpTest, warns_once_about_logs_that_cannot_be_written) {
   std::ofstream(directory_.path() / "file") << "in the way";
   pump_ = std::make_unique<OutputPump>(
-      OutputPumpOptions{2, directory_.path() / "file" / "logs", output_.get(), error_.get()});
+      OutputPumpOptions{2, directory_.path() / "file" / "logs", false, output_.get(), error_.get()});
   write_to(stream(0, Channel::output), "one\n");
   write_to(stream(1, Channel::output), "two\n");
   pump_until_quiet();
