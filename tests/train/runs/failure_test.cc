@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "tests/cli/program_run.h"
 #include "tests/train/runs/started_training.h"
 
