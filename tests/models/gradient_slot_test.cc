@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include "lockstep/models/loss.h"
