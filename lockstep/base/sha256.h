@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4): the identity of a spec, the checksum of a file; and HMAC with it, by which ranks prove
-// that they hold their run's key.
+// SHA-256 (FIPS 180-4): the identity of a spec, the checksum of a file; and HMAC with it, by which ranks
+// prove that they hold their run's key.
 #pragma once
 
 #include <array>

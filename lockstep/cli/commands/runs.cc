@@ -79,7 +79,6 @@ std::vector<Example> RunsCommand::examples() const {
   return {
       {"lockstep runs list --study quickstart",
        "the runs of a study, the newest last; without it all there are"},
-      {"lockstep runs show ID --spec > run.yaml", "the spec that made it, for `lockstep train run.yaml`"},
       {"lockstep runs export quickstart --format csv -o runs.csv",
        "records of a study, or of runs by their ids"},
       {"lockstep runs conclude ID",

@@ -1,6 +1,6 @@
 // The doctor's look at the backends.
-#include "lockstep/cli/doctor/finding.h"
 #include "lockstep/base/environment.h"
+#include "lockstep/cli/doctor/finding.h"
 #include "lockstep/comm/registry.h"
 
 namespace lockstep::cli {

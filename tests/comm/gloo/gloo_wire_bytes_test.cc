@@ -18,8 +18,8 @@
 #include <sstream>
 #include <thread>
 
-#include "lockstep/comm/gloo/framing.h"
 #include "lockstep/base/environment.h"
+#include "lockstep/comm/gloo/framing.h"
 #include "lockstep/comm/wrappers/recording.h"
 #include "tests/comm/gloo/open_gloo.h"
 #include "tests/support/exact_cases.h"
@@ -84,8 +84,7 @@ class CountingRank {
   explicit CountingRank(Rank& rank) : rank_(rank) {
     comm::OpenOptions options;
     options.interface = NamespacePair::interface();
-    backend_ =
-        std::make_unique<comm::PluginBackend>("gloo", base::plugin_directory() / "backend_gloo.so");
+    backend_ = std::make_unique<comm::PluginBackend>("gloo", base::plugin_directory() / "backend_gloo.so");
     communicator_ = std::make_unique<comm::RecordingCommunicator>(
         backend_->open(rank.group, rank.store, options), ledger_);
     communicator_->run(comm::barrier());

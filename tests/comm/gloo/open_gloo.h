@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "lockstep/comm/plugin_backend.h"
 #include "lockstep/base/environment.h"
+#include "lockstep/comm/plugin_backend.h"
 #include "lockstep/comm/registry.h"
 #include "tests/support/ranks.h"
 

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "lockstep/base/error.h"
 #include "lockstep/base/environment.h"
+#include "lockstep/base/error.h"
 #include "lockstep/comm/plugin_backend.h"
 #include "lockstep/comm/registry.h"
 #include "tests/support/disagreements.h"

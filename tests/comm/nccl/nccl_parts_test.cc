@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lockstep/base/error.h"
 #include "lockstep/base/environment.h"
+#include "lockstep/base/error.h"
 #include "lockstep/comm/cuda/buffer_use.h"
 #include "lockstep/comm/cuda/regroup.h"
 #include "lockstep/comm/nccl/transport_log.h"

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lockstep/base/error.h"
 #include "lockstep/base/environment.h"
+#include "lockstep/base/error.h"
 #include "lockstep/comm/p2p/arena_layout.h"
 #include "lockstep/comm/p2p/peer_facts.h"
 #include "lockstep/comm/plugin_backend.h"
