@@ -48,14 +48,22 @@ void Engine::begin_step() {
 }
 
 void Engine::submit(std::size_t tensor, comm::Work computed) {
+  std::vector<HandedIn> one;
+  one.push_back({tensor, std::move(computed)});
+  submit_together(std::move(one));
+}
+
+void Engine::submit_together(std::vector<HandedIn> tensors) {
   bool hurry = false;
   {
     const std::lock_guard lock(mutex_);
-    handed_in_[tensor] = base::now();
-    computed_[tensor] = std::move(computed);
-    fresh_.push_back(tensor);
-    hurry = submitted_ == done_ || submitted_ + 1 == tensors_;
-    ++submitted_;
+    hurry = submitted_ == done_ || submitted_ + tensors.size() == tensors_;
+    for (HandedIn& one : tensors) {
+      handed_in_[one.tensor] = base::now();
+      computed_[one.tensor] = std::move(one.computed);
+      fresh_.push_back(one.tensor);
+    }
+    submitted_ += tensors.size();
   }
   if (hurry) thread_wakes_.notify_one();
 }

@@ -37,6 +37,11 @@ struct EngineParts {
   ComputeQueue& compute;     // of this thread alone
 };
 
+struct HandedIn {
+  std::size_t tensor;
+  comm::Work computed = {};  // what the tensor is complete with
+};
+
 // A group of tensors that was reduced together.
 struct GroupTimes {
   std::uint64_t bytes = 0;         // as they were sent
@@ -55,8 +60,9 @@ class Engine {
 
   // All of the training thread. A step: begin_step(), submit() of every tensor once, wait().
   void begin_step();
-  // `computed`: what the tensor is complete with.
   void submit(std::size_t tensor, comm::Work computed = {});
+  // No cycle sees some of them without the others.
+  void submit_together(std::vector<HandedIn> tensors);
   // Returns when all tensors are reduced, and hold their sums with the work it returns. Throws what ended the
   // thread.
   comm::Work wait();

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "lockstep/parallel/fingerprint.h"
 #include "lockstep/parallel/pass.h"
@@ -96,12 +97,17 @@ void Horovod::hand_in(std::size_t parameter) {
   engine_.submit(parameter, surroundings_.compute.mark());
 }
 
+// Together: without overlap these are all gradients, and what is fused with what does not depend on the moment.
 void Horovod::hand_in_the_rest() {
   const measure::SpanScope span(surroundings_.timer, measure::Span::backward);
+  std::vector<horovod::HandedIn> rest;
   for (std::size_t parameter = 0; parameter < parameters_.size(); ++parameter) {
     gradients_.fill_if_missing(parameter);
-    hand_in(parameter);
+    if (handed_in_[parameter]) continue;
+    handed_in_[parameter] = true;
+    rest.push_back({parameter, surroundings_.compute.mark()});
   }
+  engine_.submit_together(std::move(rest));
 }
 
 void Horovod::finish_gradients() {

@@ -113,6 +113,23 @@ TEST(HorovodEngine, AddsUpEveryTensorWhateverTheOrderTheCacheAndTheFusion) {
   }
 }
 
+// However late a rank comes: what is fused with what is then the same in every run.
+TEST(HorovodEngine, TensorsThatAreHandedInTogetherAreReducedTogether) {
+  expect_replicas_succeed(3, [&](comm::Communicator& communicator) {
+    Worker worker(communicator, {1024, {}, {}}, 1 << 20);
+    for (int number = 0; number < 300; ++number) {
+      worker.engine.begin_step();
+      std::vector<HandedIn> all;
+      for (std::size_t tensor = 0; tensor < kTensors; ++tensor) all.push_back({tensor, {}});
+      if (communicator.group().rank == number % 3) std::this_thread::sleep_for(300us);
+      worker.engine.submit_together(std::move(all));
+      worker.engine.wait();
+      check(worker.engine.times().size() == 1, "more than one reduction");
+    }
+    worker.engine.pause();
+  });
+}
+
 TEST(HorovodEngine, EveryControlByteIsExplainedByTheCounts) {
   for (const std::size_t capacity : {0u, 10u, 1024u}) {
     expect_replicas_succeed(2, [&](comm::Communicator& communicator) {

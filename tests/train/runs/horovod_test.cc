@@ -79,6 +79,16 @@ TEST(Horovod, FollowsDdpWhenTheLastBatchIsUneven) {
   EXPECT_LE(largest_difference(ddp.losses(), run.losses()), 1e-9);
 }
 
+TEST(Horovod, WithoutOverlapTwoRunsOverGlooAreBitEqual) {
+  const TrainStore store;
+  const std::string flags =
+      "--model lenet5 --data digits --train-samples 240 --val-samples 20 --batch-size 8 --epochs 3 --threads 1 "
+      "--workers 3 --strategy horovod --overlap off --backend gloo";
+  const TrainRun first = store.train(flags);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  for (int again = 0; again < 3; ++again) EXPECT_EQ(store.train(flags).losses(), first.losses());
+}
+
 TEST(Horovod, IsResumedBitEqual) {
   const TrainStore store;
   const std::string weights = (store.path() / "weights").string();
