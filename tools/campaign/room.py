@@ -207,9 +207,9 @@ class Room:
         return found
 
     def half_written(self):
-        """Files and directories of the store that were begun and never got their name."""
+        """Files and directories of the store that were begun and never got their name; a checkpoint is one only with its manifest."""
         return [f"{file.relative_to(self.path)}" for file in self.store.rglob("*")
-                if file.name.startswith(".new-") or re.search(r"\.\d+\.part(ial)?$|\.partial$", file.name)]
+                if "checkpoints" not in file.parts and (file.name.startswith(".new-") or re.search(r"\.\d+\.part(ial)?$|\.partial$", file.name))]
 
     def end_all(self):
         for program in self.programs:
