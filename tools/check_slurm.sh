@@ -39,13 +39,16 @@ make_hosts() {
   done
 }
 
-# Not `ip netns exec`, which hides /sys/fs/cgroup, where slurmd looks. In a process of its own, which becomes the command, so that
-# what runs in the background is ended by its number.
-on_host() (
-  side=$1
-  shift
-  exec nsenter --net="/run/netns/${NAMESPACES[side]}" env SLURM_CONF="$directory/slurm.conf" "$@"
-)
+# Not `ip netns exec`, which hides /sys/fs/cgroup, where slurmd looks.
+on_host() { local side=$1; shift; nsenter --net="/run/netns/${NAMESPACES[side]}" env SLURM_CONF="$directory/slurm.conf" "$@"; }
+
+# In the background, as a process that is ended by its number: a function there would be a shell around it.
+start_on_host() {
+  local side=$1 log=$directory/$2.log
+  shift 2
+  nsenter --net="/run/netns/${NAMESPACES[side]}" env SLURM_CONF="$directory/slurm.conf" "$@" >"$log" 2>&1 &
+  pids+=($!)
+}
 
 write_configuration() {
   local host
@@ -76,12 +79,9 @@ CONFIGURATION
 }
 
 start_slurm() {
-  on_host 0 slurmctld -D >"$directory/slurmctld.log" 2>&1 &
-  pids+=($!)
-  on_host 0 slurmd -D -N n1 >"$directory/slurmd.n1.log" 2>&1 &
-  pids+=($!)
-  on_host 1 slurmd -D -N n2 >"$directory/slurmd.n2.log" 2>&1 &
-  pids+=($!)
+  start_on_host 0 slurmctld slurmctld -D
+  start_on_host 0 slurmd.n1 slurmd -D -N n1
+  start_on_host 1 slurmd.n2 slurmd -D -N n2
   local i
   for ((i = 0; i < 150; ++i)); do
     [[ $(on_host 0 sinfo -h -t idle -o %D 2>/dev/null) == 2 ]] && return
