@@ -110,11 +110,12 @@ TEST_F(RanksOnTwoHosts, NameAStoreThatTheyDoNotShare) {
 }
 
 TEST_F(RanksOnTwoHosts, WithAKeyAndNoSharedStoreSayThatTheRunIsKeptElsewhere) {
-  const TrainRun run = train("", "env LOCKSTEP_KEY=" + std::string(64, 'k') + " " + without_the_store());
+  const TrainRun run =
+      train("--join-timeout 8s", "env LOCKSTEP_KEY=" + std::string(64, 'k') + " " + without_the_store());
   EXPECT_NE(run.exit_code, 0);
   EXPECT_NE(run.err.find("another key"), std::string::npos) << run.err;
   ::setenv("LOCKSTEP_KEY", std::string(64, 'k').c_str(), 1);
-  const TrainRun with_key = train("", without_the_store());
+  const TrainRun with_key = train("--join-timeout 8s", without_the_store());
   ::unsetenv("LOCKSTEP_KEY");
   EXPECT_EQ(with_key.exit_code, 1);
   EXPECT_NE(with_key.err.find("is not on the host of rank 1: the store is not shared"), std::string::npos)
