@@ -36,13 +36,15 @@ class AmongStrangers : public ::testing::TestWithParam<std::string> {
 
   std::vector<std::string> bench(std::vector<std::string> flags) const {
     std::vector<std::string> command = {program_path(), "bench",      "allreduce", "--backend", GetParam(),
-                                        "--workers",    "2",          "-b",        "1M",        "-e",
+                                        "--workers",    workers_,     "-b",        "1M",        "-e",
                                         "1M",           "--progress", "lines"};
     command.insert(command.end(), flags.begin(), flags.end());
     return command;
   }
 
   Habitat habitat_;
+  // Between eight ranks gloo opens 28 connections, which takes long enough for somebody to come between.
+  const std::string workers_ = GetParam() == "gloo" ? "8" : "2";
 };
 
 // Looks again and again from the first moment: what listens while a run opens is gone when it runs.
@@ -71,7 +73,9 @@ TEST_P(AmongStrangers, nothing_of_a_run_on_one_host_listens_beyond_loopback) {
   EXPECT_THAT(beyond, ::testing::IsEmpty());
 }
 
-TEST_P(AmongStrangers, a_scanner_of_all_its_ports_does_not_end_a_run) {
+class Scanned : public AmongStrangers {};
+
+TEST_P(Scanned, a_scanner_of_all_its_ports_does_not_end_a_run) {
   for (int run = 0; run < 6; ++run) {
     StartedProgram program(habitat_, "program" + std::to_string(run), bench({"-n", "20"}));
     Scanner scanner(program.pid());
@@ -84,6 +88,27 @@ TEST_P(AmongStrangers, a_scanner_of_all_its_ports_does_not_end_a_run) {
 
 INSTANTIATE_TEST_SUITE_P(Backends, AmongStrangers, ::testing::Values("shm", "gloo", "mpi"),
                          [](const auto& backend) { return backend.param; });
+
+INSTANTIATE_TEST_SUITE_P(Backends, Scanned, ::testing::Values("shm", "gloo"),
+                         [](const auto& backend) { return backend.param; });
+
+// Who keeps a connection to mpirun's port and says nothing stops Open MPI, which asks for no key.
+TEST(MpiInit, ends_at_the_join_timeout_when_strangers_hold_up_open_mpi) {
+  if (run_shell("command -v mpirun").exit_code != 0) GTEST_SKIP() << "no mpirun here";
+  const Habitat habitat;
+  for (int run = 0; run < 6; ++run) {
+    StartedProgram program(habitat, "program" + std::to_string(run),
+                           {program_path(), "bench", "allreduce", "--backend", "mpi", "--workers", "2", "-b",
+                            "4K", "-e", "4K", "-n", "20", "--join-timeout", "3s"});
+    Scanner scanner(program.pid());
+    const auto ending = program.wait(3s + 12s);
+    const std::string said = program.error();
+    EXPECT_TRUE(ending.in_time) << "run " << run << ": " << said;
+    EXPECT_THAT(ending.exit_code, ::testing::AnyOf(0, 124)) << "run " << run << ": " << said;
+    EXPECT_EQ(ending.exit_code == 124, said.find("error: rank") != std::string::npos) << said;
+    EXPECT_GT(scanner.stop(), 0);
+  }
+}
 
 // Of two ranks that mpirun starts, the one that is stopped as soon as it is about to initialise MPI.
 TEST(MpiInit, ends_at_the_join_timeout_and_names_the_rank_that_is_stopped_inside_it) {
