@@ -23,8 +23,8 @@ std::vector<pid_t> descendants_of(pid_t ancestor);
 std::vector<Listener> listeners_of(const std::vector<pid_t>& processes);
 
 // A process of its own that connects once to every port of loopback at which `ancestor` and its descendants
-// begin to listen, in turn sends nothing, words, or bytes that look like a binary protocol, and holds on to the
-// connection. It ends after 60 s, 5000 connections, or with this object.
+// begin to listen, in turn sends nothing, words, or bytes that look like a binary protocol, and holds on to
+// the connection. It ends after 60 s, 5000 connections, or with this object.
 class Scanner {
  public:
   explicit Scanner(pid_t ancestor);
