@@ -118,6 +118,20 @@ TEST_F(TrainLaunchers, workers_that_disagree_with_the_environment_are_refused_by
   EXPECT_THAT(run.err, HasSubstr("workers 3 disagrees with the 2 ranks that RANK says"));
 }
 
+// Whoever else would notice is served by the one that is stopped.
+TEST_F(TrainLaunchers, rank_0s_worker_that_is_stopped_is_ended_at_the_timeout) {
+  const ProgramRun run =
+      run_shell(setting("wait") + "RANK=0 WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29519 " + program() +
+                    " train --data digits --timeout 1s & zero=$!\n" +
+                    "until ls $LOCKSTEP_STORE/runs/*/rank0.jsonl > /dev/null 2>&1; do sleep 0.05; done\n" +
+                    "kill -STOP $(cat /proc/$zero/task/*/children); wait $zero",
+                30);
+  EXPECT_EQ(run.exit_code, 124) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("rank 0 does not answer (stopped)"));
+  EXPECT_EQ(kept_record()["failure"]["kind"], "timed_out");
+  EXPECT_EQ(kept_record()["failure"]["rank"], 0);
+}
+
 TEST_F(TrainLaunchers, rank_0s_exit_code_is_that_of_its_worker) {
   const ProgramRun run =
       run_shell(setting("fail") + "RANK=0 WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29514 " + program() +

@@ -37,6 +37,8 @@ namespace {
 // For the other ranks' last events to arrive, once rank 0 has ended. After a failure some may never come.
 constexpr base::Nanoseconds kOthersWait = std::chrono::seconds(5);
 constexpr base::Nanoseconds kOthersWaitAfterFailure = std::chrono::seconds(1);
+// The others, too, notice at the timeout that rank 0 is stopped; they say so before its server goes.
+constexpr base::Nanoseconds kOthersFirst = std::chrono::seconds(1);
 
 // The worker reads the environment alone, so what flags said, and where the ranks have met, goes there. Who
 // started this rank it finds out as we did.
@@ -139,11 +141,13 @@ int lead_run(const TrainOptions& options, const TrainPlan& plan, const comm::Ide
                            run.id(), identity.source));
   command.insert(command.end(), {"train", "--run", run.path().string()});
   LiveDisplay display(options.progress, plan, run);
-  const launch::LaunchResult result = watch_worker({.command = std::move(command),
-                                                    .environment = environment_of(options, plan, identity),
-                                                    .wind_down = kWindDown,
-                                                    .by_hand = comm::started_by_hand(identity),
-                                                    .on_tick = [&display] { display.tick(); }});
+  const launch::LaunchResult result =
+      watch_worker({.command = std::move(command),
+                    .environment = environment_of(options, plan, identity),
+                    .wind_down = kWindDown,
+                    .stopped_limit = base::from_seconds(plan.spec.timeout.count) + kOthersFirst,
+                    .by_hand = comm::started_by_hand(identity),
+                    .on_tick = [&display] { display.tick(); }});
   display.clear();
   say_what_the_worker_did_not(result, console);
   await_others(run, plan.processes(), result, *held);

@@ -1,11 +1,14 @@
 #include "lockstep/cli/train/watched_worker.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <optional>
 
 #include "lockstep/base/exit_code.h"
+#include "lockstep/base/log.h"
+#include "lockstep/base/units.h"
 #include "lockstep/cli/train/overheard_errors.h"
 #include "lockstep/comm/rendezvous/verdict.h"
 #include "lockstep/launch/process.h"
@@ -60,6 +63,16 @@ launch::LaunchResult result_of(const launch::ExitStatus& status, const std::opti
                                 is_told ? cause : "rank 0 " + launch::describe(status)}};
 }
 
+// Nobody else ends it: where this rank serves the run, whoever would notice is stopped with it.
+launch::LaunchResult stopped_too_long(base::Nanoseconds limit) {
+  const std::string message = fmt::format(
+      "rank 0 does not answer (stopped): it was in state T for {}. Next step: look at who stopped "
+      "it; a stopped process goes on with kill -CONT.",
+      base::format_duration(limit));
+  base::log_info("error: " + message);
+  return {static_cast<int>(base::ExitCode::timed_out), launch::LaunchFailure{0, "timed_out", message}};
+}
+
 }  // namespace
 
 launch::LaunchResult watch_worker(const WatchedWorkerOptions& options) {
@@ -69,6 +82,8 @@ launch::LaunchResult watch_worker(const WatchedWorkerOptions& options) {
   errors.worker_has_started();
   std::optional<Received> received;
   std::optional<base::Deadline> kill_at;
+  base::TimePoint last_running = base::now();
+  bool given_up = false;
   while (!worker.status()) {
     launch::PollSet polls;
     signals.watch(polls);
@@ -81,10 +96,13 @@ launch::LaunchResult watch_worker(const WatchedWorkerOptions& options) {
       received = received.value_or(
           Received{*signal_number, options.by_hand || signals.sender() != ::getppid() ? 0 : -1});
     }
-    if (kill_at && kill_at->passed()) worker.signal_group(SIGKILL);
+    if (!launch::is_stopped(worker.pid())) last_running = base::now();
+    given_up = given_up || base::now() - last_running >= options.stopped_limit;
+    if ((kill_at && kill_at->passed()) || given_up) worker.signal_group(SIGKILL);
     if (options.on_tick) options.on_tick();
   }
   errors.finish();
+  if (given_up) return stopped_too_long(options.stopped_limit);
   return result_of(*worker.status(), received, errors.cause());
 }
 

@@ -13,10 +13,11 @@ namespace lockstep::cli {
 
 struct WatchedWorkerOptions {
   std::vector<std::string> command;
-  std::map<std::string, std::string> environment;  // all of it
-  base::Nanoseconds wind_down{0};                  // between SIGTERM and SIGKILL after a signal
-  bool by_hand = false;                            // nobody passes on to us what was sent to the whole run
-  std::function<void()> on_tick;                   // as LaunchOptions has it
+  std::map<std::string, std::string> environment;            // all of it
+  base::Nanoseconds wind_down{0};                            // between SIGTERM and SIGKILL after a signal
+  base::Nanoseconds stopped_limit = std::chrono::hours(24);  // how long it may be stopped (SIGSTOP)
+  bool by_hand = false;           // nobody passes on to us what was sent to the whole run
+  std::function<void()> on_tick;  // as LaunchOptions has it
 };
 
 // Waits until the worker has ended; signals that would end us are handed to it as SIGTERM. The exit code is
