@@ -97,7 +97,8 @@ void Horovod::hand_in(std::size_t parameter) {
   engine_.submit(parameter, surroundings_.compute.mark());
 }
 
-// Together: without overlap these are all gradients, and what is fused with what does not depend on the moment.
+// Together: without overlap these are all gradients, and what is fused with what does not depend on the
+// moment.
 void Horovod::hand_in_the_rest() {
   const measure::SpanScope span(surroundings_.timer, measure::Span::backward);
   std::vector<horovod::HandedIn> rest;

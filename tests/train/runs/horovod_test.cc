@@ -82,7 +82,8 @@ TEST(Horovod, FollowsDdpWhenTheLastBatchIsUneven) {
 TEST(Horovod, WithoutOverlapTwoRunsOverGlooAreBitEqual) {
   const TrainStore store;
   const std::string flags =
-      "--model lenet5 --data digits --train-samples 240 --val-samples 20 --batch-size 8 --epochs 3 --threads 1 "
+      "--model lenet5 --data digits --train-samples 240 --val-samples 20 --batch-size 8 --epochs 3 --threads "
+      "1 "
       "--workers 3 --strategy horovod --overlap off --backend gloo";
   const TrainRun first = store.train(flags);
   ASSERT_EQ(first.exit_code, 0) << first.err;
