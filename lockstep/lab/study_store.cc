@@ -125,7 +125,8 @@ void keep_study(const fs::path& store, const StudyPlan& plan, const StudyState& 
 
 std::optional<StoredStudy> stored_study(const fs::path& store, const std::string& id) {
   const fs::path file = study_directory(store, id) / "study.json";
-  if (!fs::exists(file)) return std::nullopt;
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return std::nullopt;
   try {
     return study_of(base::parse_json(read_whole(file)), file);
   } catch (const Json::exception& error) {

@@ -119,8 +119,8 @@ std::vector<Flag> RunsCommand::flags() {
        .help = "with rm: also a run that has no record and may still be running",
        .set = turn_on(force_)},
       {.names = "--shared",
-       .help = "with import: let others into what is written, as far as the umask lets them (default: it is "
-               "yours alone)",
+       .help = "with import and conclude: let others into what is written, as far as the umask lets them "
+               "(default: it is yours alone)",
        .set = turn_on(shared_)},
       {.names = "--store",
        .value = "DIR",
@@ -164,6 +164,7 @@ int RunsCommand::show(const Words& ids, const Console& console) const {
 
 int RunsCommand::conclude(const Words& ids, const Console& console) const {
   require_names(ids, "conclude");
+  const base::PrivateFiles private_files(!shared_);
   for (const std::string& id : ids) {
     const lab::RunDirectory run = lab::RunDirectory::open(store(), id);
     const lab::LateConclusion late = lab::conclude_late(run);
