@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "lockstep/base/printable.h"
+
 namespace lockstep::launch {
 
 OutputPump::OutputPump(OutputPumpOptions options)
@@ -27,7 +29,7 @@ void OutputPump::add_stream(int rank, Channel channel, base::UniqueFd fd) {
 void OutputPump::say(std::string_view line) {
   if (options_.quiet) return;
   error_.add(options_.line_lead);
-  error_.add(line);
+  error_.add(base::printable(line));
   error_.add("\n");
 }
 
