@@ -60,7 +60,8 @@ def python_of(torch):
         if (folder / "pyvenv.cfg").is_file():
             return str(folder / "bin/python")
     found = importlib.util.find_spec("torch")
-    return sys.executable if found and str(torch) in map(str, found.submodule_search_locations or []) else ""
+    places = [Path(place).resolve() for place in (found.submodule_search_locations or [])] if found else []
+    return sys.executable if torch.resolve() in places else ""
 
 
 def examine(torch):

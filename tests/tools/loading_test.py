@@ -107,6 +107,12 @@ class LoadingTest(unittest.TestCase):
         for entry in ("$ORIGIN", "$ORIGIN/../lib", "${ORIGIN}/../lib", "/usr/lib"):
             self.assertIsNone(lockstep.bad_entry(entry), entry)
 
+    def test_the_stack_and_calls_that_fill_buffers_are_checked_in_every_program(self):
+        for program in filter(Path.is_file, (BINARY / "bin/lockstep", BINARY / "bin/lockstep-worker")):
+            symbols = run("readelf", "-W", "--dyn-syms", program).stdout
+            self.assertTrue("__stack_chk_fail@" in symbols, f"{program} was built without -fstack-protector-strong")
+            self.assertTrue(re.search(r"__\w+_chk@", symbols), f"{program} was built without _FORTIFY_SOURCE")
+
     def fill_with_decoys(self, files):
         """Puts a file that is no library under the name of each library that these files need, directly or not."""
         names = set(OPENED_BY_NAME)
