@@ -175,6 +175,7 @@ class Verdicts(WithKinds):
         self.assertEqual(fault.verdict_of_time(2 + fault.HARD_SECONDS + 0.1, 2, 1), "hang")
         self.assertEqual(fault.verdict_of_time(3.1, 2, 1), "late")
         self.assertIsNone(fault.verdict_of_time(2.9, 2, 1))
+        self.assertEqual([fault.crowding(load * len(os.sched_getaffinity(0))) for load in (0, 1, 2.5, 50)], [1, 1, 2.5, 4])
 
     def test_a_program_that_does_not_end_hangs_and_is_ended(self):
         self.addCleanup(setattr, fault, "HARD_SECONDS", fault.HARD_SECONDS)

@@ -1,5 +1,6 @@
 """One fault: what is drawn for it, and the rules by which its outcome is judged."""
 
+import os
 import random
 import re
 import signal
@@ -54,6 +55,11 @@ def verdict_of_time(seconds, promise, allowance):
     if seconds is None or seconds > promise + HARD_SECONDS:
         return "hang"
     return "late" if seconds > promise + allowance else None
+
+
+def crowding(load):
+    """How many times slower than alone a machine of that load may be; what is beyond 4 no longer counts as an excuse."""
+    return min(4.0, max(1.0, load / len(os.sched_getaffinity(0))))
 
 
 def verdict_of_words(text):
@@ -140,7 +146,7 @@ class Fault:
         took = None
         if all(program.wait(end - time.monotonic()) for program in programs):
             took = time.monotonic() - since
-        verdict = verdict_of_time(took, promise, self.settings.allowance)
+        verdict = verdict_of_time(took, promise, self.settings.allowance * crowding(os.getloadavg()[0]))
         if verdict == "hang":
             self.complain("hang", f"{what} was still there {promise + HARD_SECONDS:.0f} s later; {promise:g} s are promised: " + said(programs))
         elif verdict == "late":

@@ -14,6 +14,8 @@ from training import BACKENDS, JOIN_TIMEOUT, LOCAL_TIMEOUT, MOMENTS, Training, d
 KILL_SECONDS = 2.0
 EARLY_MPI_SECONDS = 5.0
 ASKING_SECONDS = 1.0  # in which everybody is asked where it is
+UNMISSED_SECONDS = 3.0  # beyond --timeout, where nobody waits for the rank that is stopped
+STUCK_SECONDS = 2.0  # beyond --join-timeout, for who is stuck inside MPI_Init
 WIND_DOWN_SECONDS = 10.0
 
 
@@ -71,7 +73,7 @@ def stopped(fault, way, flags, moment, delay, victim):
     run.reach(moment, victim, delay)
     process = run.worker(victim)
     struck = run.signal_rank(victim, signal.SIGSTOP)
-    promise = (LOCAL_TIMEOUT if moment not in ("joining", "loading") else JOIN_TIMEOUT) + ASKING_SECONDS
+    promise = JOIN_TIMEOUT + STUCK_SECONDS if moment in ("joining", "loading") else LOCAL_TIMEOUT + (UNMISSED_SECONDS if moment == "end" else ASKING_SECONDS)
     others = [program for program in run.programs if process is None or program.pid != process.pid]
     fault.expect_end(others, promise + (2 if way == "mpirun" else 0), run.struck)
     if way == "hand" and process is not None:
@@ -123,7 +125,7 @@ def last_rank_stopped(fault):
     process = run.worker(victim)
     struck = run.signal_rank(victim, signal.SIGSTOP)
     others = [program for program in run.programs if process is None or program.pid != process.pid]
-    fault.expect_end(others, LOCAL_TIMEOUT + ASKING_SECONDS + 1, run.struck, "the run of a stopped last rank")
+    fault.expect_end(others, LOCAL_TIMEOUT + UNMISSED_SECONDS, run.struck, "the run of a stopped last rank")
     if way == "hand" and process is not None:
         wake([process])
         fault.expect_end(run.programs, KILL_SECONDS + ASKING_SECONDS, what="the rank that was woken")
@@ -250,7 +252,7 @@ def stopped_inside_mpi_init(fault):
     if fault.await_that(inside, 30, run.programs):
         time.sleep(delay)
     struck = run.signal_rank(victim, signal.SIGSTOP)
-    fault.expect_end(run.programs, JOIN_TIMEOUT + ASKING_SECONDS + 1, run.struck, "a run with a rank stopped inside MPI_Init")
+    fault.expect_end(run.programs, JOIN_TIMEOUT + STUCK_SECONDS, run.struck, "a run with a rank stopped inside MPI_Init")
     run.expect_sane({124} if struck else {0, 124})
     run.expect_status(("failed",) if struck else ("failed", "finished"), victim)
     if struck:
@@ -273,7 +275,8 @@ def stranger_at_open_mpis_port(fault):
             except OSError:
                 pass
     fault.note(f"{len(held)} connections to {sorted(set(met))}")
-    fault.expect_end(run.programs, max(JOIN_TIMEOUT, 3) + ASKING_SECONDS + 1, began, "a run whose mpirun met a stranger")
+    # The time counts from when every rank is there.
+    fault.expect_end(run.programs, JOIN_TIMEOUT + STUCK_SECONDS + 2, began, "a run whose mpirun met a stranger")
     for connection in held:
         connection.close()
     run.expect_sane({0, 124})
