@@ -68,8 +68,9 @@ SafetensorsEntry read_entry(const std::string& name, const json& value, const st
     }
     entry.begin = offsets[0].get<std::uint64_t>();
     entry.end = offsets[1].get<std::uint64_t>();
-  } catch (const json::exception& error) {
-    refuse_safetensors(source, fmt::format("the entry '{}' is malformed ({})", name, error.what()));
+  } catch (const json::exception&) {
+    refuse_safetensors(
+        source, fmt::format("the entry '{}' is no tensor: it wants a dtype, a shape and two offsets", name));
   }
   return entry;
 }

@@ -84,6 +84,18 @@ TEST(Safetensors, AHeaderWithBytesThatAreNoTextIsRefusedInAMessageThatIsText) {
   }
 }
 
+TEST(Safetensors, AnEntryThatIsNoTensorIsNamedInWordsOfOurOwn) {
+  for (const char* header : {R"({"a":{"shape":[1]}})", R"({"a":{"dtype":4}})", R"({"a":[]})"}) {
+    try {
+      parse(file_with(header, 4));
+      FAIL() << header;
+    } catch (const base::DataError& error) {
+      EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("the entry 'a' is no tensor"),
+                                               testing::Not(testing::HasSubstr("json.exception"))));
+    }
+  }
+}
+
 TEST(Safetensors, AShapeThatNoMemoryHoldsIsRefusedAlsoBesideASideOfZero) {
   for (const char* shape : {"0,4611686018427387904,4", "4611686018427387904,2,0", "1152921504606846976,2"}) {
     const std::string header =
