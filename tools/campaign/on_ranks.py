@@ -79,7 +79,8 @@ def stopped(fault, way, flags, moment, delay, victim):
     if way == "hand" and process is not None:
         # A process that its user stopped is its user's to wake; it then has to notice that the run is over.
         wake([process])
-        fault.expect_end(run.programs, KILL_SECONDS + ASKING_SECONDS, what="the rank that was woken")
+        late = JOIN_TIMEOUT if moment in ("joining", "loading") else 0  # it looks for the others first
+        fault.expect_end(run.programs, KILL_SECONDS + ASKING_SECONDS + late, what="the rank that was woken")
     over = not struck or run.had_finished
     run.expect_sane({0, 124} if over else {124})
     record = run.expect_status(("finished", "failed") if over else ("failed",), victim)
