@@ -145,13 +145,13 @@ TEST_F(Injection, ADelayInTheLinkIsExposedCommunication) {
 }
 
 // Backward goes on for longer than the first bucket is late. The bound leaves room for noise: the delay that
-// would show is far above it.
+// would show is far above it. Runs that another program disturbed are made again, twice at most.
 TEST_F(Injection, ALateFirstBucketIsHiddenByTheRestOfBackward) {
   const std::string flags =
       "--model resnet18-cifar --model-options width=16 --data digits --train-samples 4000 --image-size 32 "
-      "--augment none --workers 2 --threads 1 --steps 30 --skip-steps 6 --batch-size 32 --buffers local "
+      "--augment none --workers 2 --threads 1 --steps 30 --skip-steps 6 --batch-size 64 --buffers local "
       "--validate-every 0 --check-every 0 --overlap on --first-bucket-bytes 256K --bucket-bytes 64M";
-  double more = 0, delay = 0;
+  double more = 0, was_there = 0, delay = 0;
   for (int attempt = 0; attempt < 3; ++attempt) {
     const CalmSteps plain(with("", flags));
     delay = std::min(kDelay, plain.median(0, kBackward) / 3);
@@ -161,11 +161,12 @@ TEST_F(Injection, ALateFirstBucketIsHiddenByTheRestOfBackward) {
     const double hidden = run.record.at("comm").at("hidden_fraction");
     EXPECT_GE(hidden, 0);
     EXPECT_LE(hidden, 1);
-    EXPECT_GT(delayed.median(0, kBusy) - plain.median(0, kBusy), delay / 2) << "the delay was there";
+    was_there = delayed.median(0, kBusy) - plain.median(0, kBusy);
     more = delayed.median(0, kExposed) - plain.median(0, kExposed);
-    if (more < delay / 4) return;
+    if (was_there > delay / 2 && more < delay / 4) return;
   }
-  ADD_FAILURE() << "exposed communication grew by " << more << " s of a delay of " << delay << " s";
+  ADD_FAILURE() << "communication grew by " << was_there << " s, and by " << more
+                << " s where it is exposed, of a delay of " << delay << " s";
 }
 
 TEST_F(Injection, TheSpansAndOtherMakeUpTheStep) {
