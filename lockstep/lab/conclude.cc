@@ -111,8 +111,7 @@ LateConclusion conclude_late(const RunDirectory& run) {
                     run.id()));
   remove_half_written(run);
   const std::optional<record::RunRecord> known = whole_record(run);
-  std::error_code ignored;
-  if (known && (!has_rank_files(run) || std::filesystem::exists(run.events_file(), ignored))) {
+  if (known && is_concluded(run)) {
     late.record = *known;
     return late;
   }
@@ -124,6 +123,11 @@ LateConclusion conclude_late(const RunDirectory& run) {
   late.made_events = true;
   note_in_index(run, late.record);
   return late;
+}
+
+bool is_concluded(const RunDirectory& run) {
+  std::error_code ignored;
+  return run.has_record() && (!has_rank_files(run) || std::filesystem::exists(run.events_file(), ignored));
 }
 
 record::RunRecord read_record(const RunDirectory& run) {

@@ -33,6 +33,10 @@ struct LateConclusion {
 };
 LateConclusion conclude_late(const RunDirectory& run);
 
+// Whether a record and the merged events are there, as far as the ranks have left any. A launcher that was
+// killed between the two leaves a record alone. The record may be damaged.
+bool is_concluded(const RunDirectory& run);
+
 // Throws ConfigError where there is no record, StoreError where it is damaged or of a later schema.
 record::RunRecord read_record(const RunDirectory& run);
 

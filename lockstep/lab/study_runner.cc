@@ -47,11 +47,25 @@ record::RunRecord concluded(const RunDirectory& run) {
   return std::move(late.record);
 }
 
+// What a run lacks whose study was killed between its record and its merged events. Its answer is there
+// without.
+void complete(const RunDirectory& run) {
+  if (is_concluded(run)) return;
+  try {
+    conclude_late(run);
+    base::log_info(
+        fmt::format("run {} had no merged events: they were made from what its ranks wrote", run.id()));
+  } catch (const base::Error& error) {
+    base::log_warning(fmt::format("run {} has no merged events: {}", run.id(), error.what()));
+  }
+}
+
 // Takes over what has ended; what has not leaves the store.
 void take_over(StudyState& state, StudyOutcome& outcome, EarlierRuns& earlier) {
   outcome.of_other_versions = static_cast<int>(std::ssize(earlier.of_other_versions));
   for (EarlierRun& run : earlier.of_this_version) {
     if (!run.record) run.record = concluded(run.directory);
+    complete(run.directory);
     if (!is_answer(run)) {
       run.directory.remove();
       continue;

@@ -111,12 +111,14 @@ TEST_F(StudyRun, a_finished_cell_never_runs_again) {
   std::filesystem::remove(before[1] / "events.jsonl");
   std::ofstream(before[2] / "record.json") << "{\"schema\": 1";
   std::ofstream(before[3] / "launch.json") << "";
+  std::filesystem::remove(before[3] / "events.jsonl");  // its study was killed between the two
   const ProgramRun resumed = study("--resume");
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(runs(), before);
-  EXPECT_THAT(resumed.err,
-              AllOf(HasSubstr("place.json was damaged"), HasSubstr("had no record: it was made")));
+  EXPECT_THAT(resumed.err, AllOf(HasSubstr("place.json was damaged"), HasSubstr("had no record: it was made"),
+                                 HasSubstr("had no merged events: they were made")));
   for (const auto& run : before) {
+    EXPECT_TRUE(std::filesystem::exists(run / "events.jsonl"));
     const auto record = nlohmann::json::parse(run_shell("cat '" + (run / "record.json").string() + "'").out);
     EXPECT_EQ(record["status"], "finished");
     EXPECT_EQ(record["study"], "grid");
