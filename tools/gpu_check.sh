@@ -3,11 +3,12 @@
 # preset cuda, runs the nccl and p2p tests, and benches both on one GPU (without and with MPS) and the CPU backends beside it.
 # Prints each phase with its time, and a short table last. Logs and figures go to $OUT, or out/gpu.
 #
-# Phases, in their order: facts build test step p2p runs engine graph accuracy torchvision bench-nccl bench-mps bench-p2p bench-cpu sixteen full records. `p2p` tests that
+# Phases, in their order: facts build test step p2p runs sharing engine graph accuracy torchvision bench-nccl bench-mps bench-p2p bench-cpu sixteen full records. `p2p` tests that
 # backend and benches it in turns with nccl, on equal shares of one GPU under MPS; `bench-p2p` (only when named) is the second half. `engine` and
 # `torchvision` compare the engine with PyTorch on the GPU, `sixteen` on 16 cores. `full`, the whole matrix of collectives
 # under MPS, takes what is left of the limit (default 480 s); alone, give it more: --only full --limit 590.
-# `step` tests what a step is made of on a GPU, what replicas exchange on it and the service of slices, `runs` whole runs on slices of it, `graph` benches whole steps beside PyTorch's, `accuracy`
+# `step` tests what a step is made of on a GPU, what replicas exchange on it and the service of slices, `runs` whole runs on slices of it,
+# `sharing` real models with up to eight workers on it (tools/gpu_sharing.py, 20 of its list), `graph` benches whole steps beside PyTorch's, `accuracy`
 # trains CIFAR-10 with both. `records` (only when named) runs the built-in studies on slices (tools/gpu_records.sh; RECORDS: which).
 # SIXTEEN_MODELS, GRAPH_CASES (GRAPH_REPEATS), ENGINE_CHECKS (ENGINE_REPEATS) and RUNS_FILTER choose among what `sixteen`, `graph`, `engine` and `runs` do.
 # Needs no network. What the machine lacks is taken from the bundle (tools/gpu_bundle.sh; default carry/bundle).
@@ -16,7 +17,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 readonly START=$SECONDS
 readonly BUILD=build/cuda
-only=facts,build,test,step,p2p,runs,engine,graph,accuracy,torchvision,bench-nccl,bench-mps,bench-cpu,sixteen,full
+only=facts,build,test,step,p2p,runs,sharing,engine,graph,accuracy,torchvision,bench-nccl,bench-mps,bench-cpu,sixteen,full
 limit=480
 bundle=$PWD/carry/bundle
 out=${OUT:-out/gpu}
@@ -24,7 +25,7 @@ cmake_arguments=()
 mps_directory=""
 failures=0
 
-usage() { sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 read_arguments() {
   while (($# > 0)); do
@@ -150,7 +151,7 @@ build() {
   [[ ,$only, == *,p2p,* ]] && targets+=(p2p_test p2p_parts_test)
   [[ ,$only, == *,step,* ]] && targets+=(local_gpu_test slice_service_gpu_test test_optimizer_gpu test_device_step_gpu)
   if grep -q 'found   torch' "$out/configure.log"; then
-    [[ $only =~ runs|engine|graph|accuracy|torchvision|sixteen|records ]] && targets+=(lockstep-worker)
+    [[ $only =~ runs|sharing|engine|graph|accuracy|torchvision|sixteen|records ]] && targets+=(lockstep-worker)
     [[ ,$only, == *,runs,* ]] && targets+=(train_gpu_test)
   fi
   timeout "$(left)" cmake --build "$BUILD" -j "$(nproc)" --target "${targets[@]}" >"$out/build.log" 2>&1 || {
@@ -195,6 +196,12 @@ test_runs() {
   local status=$?
   grep -E 'is refused here|does not let a test|no GPU to train on' "$out/runs_test.log" | cut -c1-300 | sort -u
   return "$status"
+}
+
+# The first of the list whose whole length is run by hand.
+sharing() {
+  timeout --kill-after=5 "$(left)" python3 tools/gpu_sharing.py --bin "$BUILD/bin" --runs 20 --fresh --limit "$(($(left) - 110))" \
+    --out "$out/sharing.jsonl"
 }
 
 # --- p2p: what needs ranks at the same time under MPS, what kills ranks without it ---
@@ -327,6 +334,7 @@ main() {
   phase step test_step
   phase p2p check_p2p
   phase runs test_runs
+  phase sharing sharing
   phase engine engine
   phase graph graph
   phase accuracy accuracy
