@@ -16,6 +16,17 @@ bool is_number(std::string_view text) {
   return read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
+// Some spreadsheets leave blanks at a cell's beginning out, and take full-width signs for the others.
+bool begins_as_formula(std::string_view field) {
+  if (field.starts_with('\t')) return true;
+  const std::size_t begin = field.find_first_not_of(" \t\n");
+  if (begin == std::string_view::npos) return false;
+  field.remove_prefix(begin);
+  for (const std::string_view sign : {"=", "+", "-", "@", "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"})
+    if (field.starts_with(sign)) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -55,9 +66,7 @@ std::string spaced(std::string_view name) {
 
 std::string csv_field(std::string_view text) {
   std::string field = printable(text);
-  if (!field.empty() && std::string_view("=+-@\t").find(field.front()) != std::string_view::npos &&
-      !is_number(field))
-    field.insert(0, 1, '\'');
+  if (begins_as_formula(field) && !is_number(field)) field.insert(0, 1, '\'');
   if (field.find_first_of(",\"\n\t") == std::string::npos) return field;
   std::string quoted = "\"";
   for (const char letter : field) quoted.append(letter == '"' ? 2 : 1, letter);

@@ -1,8 +1,10 @@
 #include "lockstep/launch/mpirun_ranks.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -93,6 +95,7 @@ class MpirunRanks : public RankGroup {
   base::UniqueFd held_from_;
   std::string held_;
   std::deque<AdoptedRank> ranks_;
+  base::UniqueFd loopback_only_;   // mpirun loads it
   std::optional<Process> mpirun_;  // destroyed first: its ranks die with it
   bool killed_before_ = false;
   std::optional<base::Deadline> others_until_;  // when all that mpirun starts have been seen
@@ -119,10 +122,14 @@ Variables variables_of_ranks(const RankPlan& plan, const std::filesystem::path& 
 // leaves a cache in the user's home. Nothing here needs it; whoever has set the variable is obeyed.
 const Variables kHwlocWithoutOpenCl = {{"HWLOC_COMPONENTS", "-opencl"}};
 
-// See loopback_only.cc.
-void stay_on_loopback(Variables& variables) {
+// See loopback_only.cc. By way of this process's open file: the loader would cut its place at a space or
+// colon, and look for the rest in the current directory.
+base::UniqueFd stay_on_loopback(Variables& variables) {
+  base::UniqueFd library(open((base::plugin_directory() / "loopback_only.so").c_str(), O_PATH | O_CLOEXEC));
+  if (!library) return library;
   std::string& loaded = variables["LD_PRELOAD"];
-  loaded = (base::plugin_directory() / "loopback_only.so").string() + (loaded.empty() ? "" : ":") + loaded;
+  loaded = fmt::format("/proc/{}/fd/{}{}{}", getpid(), library.get(), loaded.empty() ? "" : ":", loaded);
+  return library;
 }
 
 void MpirunRanks::start_mpirun(const RankPlan& plan) {
@@ -140,7 +147,7 @@ void MpirunRanks::start_mpirun(const RankPlan& plan) {
   options.command = mpirun_command(command);
   options.environment = merged(kHwlocWithoutOpenCl, merged(without_other_launchers(plan.inherited), added));
   options.environment["PATH"] = search_path;  // mpirun looks for programs of its own
-  stay_on_loopback(options.environment);
+  loopback_only_ = stay_on_loopback(options.environment);
   options.output_fd = options.error_fd = output.write_end.get();
   mpirun_.emplace(options);
   held_from_ = std::move(output.read_end);

@@ -28,6 +28,11 @@ class Pickle::Reader {
   }
 
  private:
+  static constexpr std::size_t kMostNodes = std::size_t{1} << 22;  // a tensor takes about 25
+
+  [[noreturn]] void refuse_so_many() const {
+    refuse(fmt::format("it holds more than {} values beside tensors", kMostNodes));
+  }
   [[noreturn]] void refuse(const std::string& why) const {
     throw base::DataError(fmt::format(
         "'{}' holds a pickle that cannot be read: {}. Save the weights as safetensors", source_, why));
@@ -55,9 +60,7 @@ class Pickle::Reader {
   }
 
   PickleNode* push(PickleNode node) {
-    constexpr std::size_t kMostNodes = std::size_t{1} << 22;  // a tensor takes about 25
-    if (nodes_.size() == kMostNodes)
-      refuse(fmt::format("it holds more than {} values beside tensors", kMostNodes));
+    if (nodes_.size() == kMostNodes) refuse_so_many();
     nodes_.push_back(std::move(node));
     stack_.push_back(&nodes_.back());
     return stack_.back();
@@ -172,11 +175,11 @@ class Pickle::Reader {
   bool memo(std::uint8_t opcode) {
     switch (opcode) {
       case 'q':
-        return memo_[number<std::uint8_t>()] = top(), true;
+        return remember(number<std::uint8_t>());
       case 'r':
-        return memo_[number<std::uint32_t>()] = top(), true;
+        return remember(number<std::uint32_t>());
       case 0x94:
-        return memo_[static_cast<std::uint32_t>(memo_.size())] = top(), true;
+        return remember(static_cast<std::uint32_t>(memo_.size()));
       case 'h':
         return recall(number<std::uint8_t>());
       case 'j':
@@ -225,6 +228,11 @@ class Pickle::Reader {
   }
   bool call(std::vector<PickleNode*> parts) {
     return push({.kind = Kind::call, .items = std::move(parts)}) != nullptr;
+  }
+  bool remember(std::uint32_t number) {
+    if (memo_.size() >= kMostNodes) refuse_so_many();
+    memo_[number] = top();
+    return true;
   }
   bool recall(std::uint32_t number) {
     const auto found = memo_.find(number);

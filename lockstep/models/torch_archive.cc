@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/printable.h"
@@ -93,9 +95,12 @@ class ArchiveReader {
     archive_.read("data.pkl", bytes);
     const Pickle pickle(bytes, path_);
     std::vector<NamedTensor> tensors;
+    std::set<std::string_view> names;
     for (const auto& [name, value] : state_table(pickle.root()).entries) {
       if (name->kind != Kind::text) refuse_archive(path_, "its table has a key that is not a name");
       if (base::first_unprintable(name->text)) refuse_archive(path_, "its table has a name that is no text");
+      if (!names.insert(name->text).second)
+        refuse_archive(path_, fmt::format("its table has the name '{}' twice", base::printable(name->text)));
       if (is_tensor(*value)) tensors.push_back({name->text, tensor(*value)});
     }
     if (tensors.empty())

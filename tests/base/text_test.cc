@@ -80,6 +80,10 @@ TEST(CsvField, IsNoFormulaOfASpreadsheet) {
   EXPECT_EQ(csv_field("+a,b"), "\"'+a,b\"");
   EXPECT_EQ(csv_field("\t=1"), "\"'\t=1\"");
   EXPECT_EQ(csv_field("\r=1"), "\\x0d=1");
+  EXPECT_EQ(csv_field(" =1+1"), "' =1+1");
+  EXPECT_EQ(csv_field("\n=1+1"), "\"'\n=1+1\"");
+  EXPECT_EQ(csv_field("\uFF1D1+1"), "'\uFF1D1+1");
+  EXPECT_EQ(csv_field("a =1"), "a =1");
   for (const char* number : {"-1", "-2.5e-05", "+3", "-inf", "0"}) EXPECT_EQ(csv_field(number), number);
 }
 

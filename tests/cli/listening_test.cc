@@ -92,6 +92,28 @@ INSTANTIATE_TEST_SUITE_P(Backends, AmongStrangers, ::testing::Values("shm", "glo
 INSTANTIATE_TEST_SUITE_P(Backends, Scanned, ::testing::Values("shm", "gloo"),
                          [](const auto& backend) { return backend.param; });
 
+// mpirun itself is the user's, and listens where it likes.
+TEST(UnderAForeignMpirun, ranks_on_one_host_listen_on_loopback_alone) {
+  if (run_shell("command -v mpirun").exit_code != 0) GTEST_SKIP() << "no mpirun here";
+  const Habitat habitat;
+  StartedProgram mpirun(
+      habitat, "mpirun",
+      {"mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", program_path(), "bench", "allreduce",
+       "--backend", "mpi", "-b", "1M", "-e", "1M", "-n", "100000000", "--progress", "lines"});
+  std::set<std::string> beyond;
+  EXPECT_TRUE(comes_true(
+      [&] {
+        for (const Listener& listener : listeners_of(descendants_of(mpirun.pid())))
+          if (!listener.loopback) beyond.insert(listener.address);
+        return mpirun.error().find("[1/1] all_reduce") != std::string::npos;
+      },
+      30s))
+      << mpirun.error();
+  kill(mpirun.pid(), SIGTERM);
+  EXPECT_TRUE(mpirun.wait(10s).in_time);
+  EXPECT_THAT(beyond, ::testing::IsEmpty());
+}
+
 // Who keeps a connection to mpirun's port and says nothing stops Open MPI, which asks for no key.
 TEST(MpiInit, ends_at_the_join_timeout_when_strangers_hold_up_open_mpi) {
   if (run_shell("command -v mpirun").exit_code != 0) GTEST_SKIP() << "no mpirun here";

@@ -1,10 +1,13 @@
 """The parts of engine torch that must agree with our own engine to the bit or to the name."""
 
+import contextlib
 import json
 import os
+import struct
 import subprocess
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -157,6 +160,45 @@ class Runs:
         return os.mkdir, (self.place,)
 
 
+def program_that_runs_when_it_is_read():
+    """A program whose reading alone runs code of its own."""
+    import torch
+
+    class Program(torch.nn.Module):
+        def forward(self, value):
+            return value
+
+        @torch.jit.export
+        def __getstate__(self):
+            return self.training
+
+        @torch.jit.export
+        def __setstate__(self, training: bool):
+            self.training = training
+            assert not training, "it ran"
+    return Program()
+
+
+def with_a_harmless_list(archive):
+    """The archive with a second list of its records behind the first. What looks for the list where the end says so finds the program,
+    what looks for it before the end finds none (Python's zipfile)."""
+    end = archive.rindex(b"PK\5\6")
+    count, size, begin = struct.unpack_from("<HII", archive, end + 10)
+    records = bytearray(archive[begin:begin + size].replace(b"/constants.pkl", b"/harmless_.pkl"))
+    at = 0
+    while at < size:
+        struct.pack_into("<H", records, at + 10, zipfile.ZIP_STORED)
+        struct.pack_into("<I", records, at + 24, 1)
+        at += 46 + sum(struct.unpack_from("<HHH", records, at + 28))
+    return archive[:begin + size] + records + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, count, count, size, begin, 0)
+
+
+def write_archive(file, content):
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in content.items():
+            archive.writestr(name, text)
+
+
 class FileTest(unittest.TestCase):
     def test_safetensors_come_back_as_they_were_written(self):
         import torch
@@ -207,8 +249,41 @@ class FileTest(unittest.TestCase):
             self.assertIn("state_dict", message)
             self.assertIn("--model", message)
 
+    def test_a_program_behind_a_second_list_of_records_does_not_run(self):
+        import torch
+        with tempfile.TemporaryDirectory() as folder:
+            program, hidden = Path(folder) / "program.pt", Path(folder) / "hidden.pt"
+            torch.jit.save(torch.jit.script(program_that_runs_when_it_is_read()), str(program))
+            hidden.write_bytes(with_a_harmless_list(program.read_bytes()))
+            with self.assertRaisesRegex(torch.jit.Error, "it ran"):
+                torch.jit.load(str(hidden))
+            self.assertIn("are damaged", self.refusal(hidden))
+
+    def test_a_table_that_was_tampered_with_is_refused_or_is_a_table_still(self):
+        import torch
+        from torch_engine.errors import DataError
+        from torch_engine.weights_file import read_weights
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "w.pt"
+            torch.save({"a": torch.ones(3, 2).t(), "b": torch.nn.Parameter(torch.zeros(2)), "c": torch.empty(0), "d": 5}, file)
+            read = read_weights(str(file))
+            self.assertEqual({name: list(tensor.shape) for name, tensor in read.items()}, {"a": [2, 3], "b": [2], "c": [0]})
+            with zipfile.ZipFile(file) as archive:
+                content = {name: archive.read(name) for name in archive.namelist()}
+            table = next(name for name in content if name.endswith("/data.pkl"))
+            stride_zero = content[table].replace(b"K\x02K\x03\x86", b"J\xff\xff\xff\x7fK\x03\x86")
+            self.assertNotEqual(stride_zero, content[table])
+            for text in (stride_zero, b"].", b"\x80\x02r\xff\xff\xff\x7f.", b"}(K\x01K\x02\x86K\x01u.", b"cos\nsystem\n(X\x02\x00\x00\x00lstR.",
+                         b"ccollections\nOrderedDict\n}X\x01\x00\x00\x00aK\x01sb."):
+                write_archive(file, {**content, table: text})
+                self.assertIn("cannot be read as data", self.refusal(file))
+            for at in range(len(content[table])):
+                for byte in (0x28, 0x81, 0xff):
+                    write_archive(file, {**content, table: content[table][:at] + bytes([byte]) + content[table][at + 1:]})
+                    with contextlib.suppress(DataError):
+                        read_weights(str(file))
+
     def test_records_that_grow_beyond_the_file_are_refused(self):
-        import zipfile
         import torch
         with tempfile.TemporaryDirectory() as folder:
             stored, packed = Path(folder) / "stored.pt", Path(folder) / "packed.pt"
@@ -219,7 +294,6 @@ class FileTest(unittest.TestCase):
             self.assertIn("packed as torch.save does not", self.refusal(packed))
 
     def test_an_empty_tensor_of_safetensors_takes_no_memory(self):
-        import struct
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "w.safetensors"
             for header in (b'{"a": {"dtype": "F32", "shape": [1099511627776], "data_offsets": [0, 0]}}', b'{"a\xb8": 1}', b'[1]', b'{"a": 1}'):

@@ -224,5 +224,15 @@ TEST(TorchArchive, APickleThatJoinsNamesOverAndOverIsRefused) {
               testing::HasSubstr("it names something by no name"));
 }
 
+// A byte or four a time, each of which would take a hundred.
+TEST(TorchArchive, APickleThatRemembersOrRepeatsWithoutEndIsRefused) {
+  const TemporaryDirectory directory;
+  write_archive(directory.file("memo.pt"), "\x80\x02N" + std::string(5 << 20, '\x94') + ".", {});
+  EXPECT_THAT(complaint_about(directory.file("memo.pt")), testing::HasSubstr("it holds more than"));
+  write_archive(directory.file("names.pt"), std::string("\x80\x02}(X\x01\0\0\0aK\x01X\x01\0\0\0aK\x02u.", 22),
+                {});
+  EXPECT_THAT(complaint_about(directory.file("names.pt")), testing::HasSubstr("the name 'a' twice"));
+}
+
 }  // namespace
 }  // namespace lockstep::models

@@ -133,6 +133,22 @@ class LoadingTest(unittest.TestCase):
                 self.assertEqual(elsewhere.returncode, 0, elsewhere.stderr)
                 self.assertEqual((here.returncode, here.stdout), (0, elsewhere.stdout), here.stderr)
 
+    @unittest.skipUnless(shutil.which("mpirun"), "no mpirun here")
+    def test_mpirun_is_given_its_library_wherever_the_program_is_installed(self):
+        if not (self.moved / "lib/lockstep/backend_mpi.so").is_file():
+            self.skipTest("built without Open MPI")
+        for name in ("a place", "a:place"):
+            place = Path(self.folder.name) / name
+            shutil.copytree(self.moved, place)
+            # What the loader makes of the library's name when it cuts it there.
+            decoy = self.decoys / "place/lib/lockstep/loopback_only.so"
+            decoy.parent.mkdir(parents=True, exist_ok=True)
+            decoy.write_text("not a library")
+            done = run(place / "bin/lockstep", "bench", "allreduce", "--backend", "mpi", "--workers", "2", "-b", "4K", "-e", "4K",
+                       cwd=self.decoys)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("LD_PRELOAD", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

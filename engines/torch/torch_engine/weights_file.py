@@ -2,14 +2,13 @@
 
 import json
 import os
-import pickle
 import struct
-import zipfile
 
 import numpy as np
 import torch
 
 from torch_engine.errors import DataError, RunError
+from torch_engine.torch_archive import read_torch_archive
 
 TYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64,
          "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "BOOL": torch.bool}
@@ -69,27 +68,7 @@ def read_weights(file):
         raise DataError(f"the weights file '{file}' cannot be opened: {error.strerror}.") from error
     if not is_zip:
         return read_safetensors(file)
-    check_archive(file)
-    try:
-        return torch.load(file, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, ValueError, EOFError) as error:
-        raise DataError(f"the weights in '{file}' cannot be read as data: {str(error).splitlines()[0]} Save them with "
-                        "torch.save(model.state_dict(), path), or as safetensors.") from error
-
-
-def check_archive(file):
-    """Refuses what torch.load would run (TorchScript), and records that would grow beyond what the file holds."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            records = archive.infolist()
-    except (zipfile.BadZipFile, ValueError) as error:
-        raise DataError(f"the weights in '{file}' are damaged: {error}. Fetch or save them again.") from error
-    if any(record.filename.endswith("/constants.pkl") for record in records):
-        raise DataError(f"'{file}' is a TorchScript archive: a program, and reading it could run its code. Weights are read as data only: save "
-                        "them with torch.save(module.state_dict(), path) or with safetensors. To train the program itself, if you trust it, "
-                        "give it as --model.")
-    if any(record.compress_type != zipfile.ZIP_STORED for record in records) or sum(r.file_size for r in records) > os.path.getsize(file):
-        raise DataError(f"the weights in '{file}' are packed as torch.save does not: save them again, or as safetensors.")
+    return read_torch_archive(file)
 
 
 def load_into(model, spec):

@@ -164,7 +164,7 @@ void Assembly::tick(base::TimePoint now) {
     for (int rank = 0; rank < options_.world; ++rank)
       if (!hellos_[static_cast<std::size_t>(rank)]) missing.push_back(rank);
     Verdict verdict = missing_ranks(missing, options_.world, options_.join_timeout);
-    if (!turned_away_.empty()) verdict.message += ". While it waited, " + turned_away_;
+    if (!turned_away_.empty()) verdict.message += " While it waited, " + turned_away_;
     conclude(std::move(verdict));
   }
 }

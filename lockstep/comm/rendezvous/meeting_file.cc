@@ -64,13 +64,27 @@ MeetingPoint parsed(const fs::path& path, const std::string& text) {
   return point;
 }
 
+// A file of the user's may have such a name in a directory that is a store as well.
+bool is_meeting_file(const fs::path& path) {
+  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat facts {};
+  if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || (facts.st_mode & 0077) != 0)
+    return false;
+  std::array<char, 2 * kNonceBytes + 1> line;
+  return ::read(file.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
+         line.back() == '\n' && std::all_of(line.begin(), line.end() - 1, [](unsigned char letter) {
+           return std::isxdigit(letter) != 0;
+         });
+}
+
 void sweep(const fs::path& directory) {
   std::error_code ignored;
   const auto now = fs::file_time_type::clock::now();
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
     if (!entry.path().filename().string().starts_with(kPrefix)) continue;
     const fs::file_time_type written = entry.last_write_time(ignored);
-    if (!ignored && now - written > kLongestMeeting) fs::remove(entry.path(), ignored);
+    if (!ignored && now - written > kLongestMeeting && is_meeting_file(entry.path()))
+      fs::remove(entry.path(), ignored);
   }
 }
 

@@ -210,7 +210,7 @@ TEST_F(Meeting, NamesARankWithAnotherKeyWhereRanksAreMissing) {
   other.host = "box/77";
   EXPECT_THAT(complaint(other), HasSubstr("another key"));
   EXPECT_THAT(complaint(client_options(0, 2)),
-              AllOf(HasSubstr("rank 1 of 2 did not arrive"),
+              AllOf(HasSubstr("rank 1 of 2 did not arrive"), HasSubstr("(--join-timeout). While it waited"),
                     HasSubstr("rank 1 of 2 on host box called with another key"),
                     HasSubstr("do not share one store")));
 }

@@ -146,13 +146,27 @@ TEST_F(MeetingFileTest, OfAnotherUserIsRefused) {
   EXPECT_THAT(complaint([&] { file.read_or_make(); }), HasSubstr("it belongs to another user"));
 }
 
-TEST_F(MeetingFileTest, LeftBehindForADayIsSweptAway) {
-  const std::filesystem::path old = MeetingFile(store_.path(), "long ago").path();
-  std::ofstream(old) << "x";
-  std::filesystem::last_write_time(old,
+void age_by_a_day(const std::filesystem::path& path) {
+  std::filesystem::last_write_time(path,
                                    std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
+}
+
+TEST_F(MeetingFileTest, LeftBehindForADayIsSweptAway) {
+  const std::filesystem::path left = MeetingFile(store_.path(), "long ago").path();
+  const std::filesystem::path notes = store_.path() + "/meeting-notes.txt";
+  const std::filesystem::path folder = store_.path() + "/meeting-room";
+  std::ofstream(left) << make_key() << "\n";
+  std::ofstream(notes) << "To be kept, whatever they are called.\n";
+  std::filesystem::create_directory(folder);
+  for (const auto& path : {left, notes}) {
+    std::filesystem::permissions(path, std::filesystem::perms(0600));
+    age_by_a_day(path);
+  }
+  age_by_a_day(folder);
   MeetingFile(store_.path(), "a job").read_or_make();
-  EXPECT_EQ(files(), 0U);
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(notes));
+  EXPECT_TRUE(std::filesystem::exists(folder));
 }
 
 }  // namespace
