@@ -67,7 +67,7 @@ Ddp::Ddp(const Surroundings& surroundings, BucketOrder order)
       sent_(Compression(surroundings.spec.compression), buckets_.whole(), communicator_, surroundings.memory),
       buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer,
                surroundings.memory),
-      overlap_(surroundings.spec.overlap, communicator_),
+      overlap_(surroundings.spec.overlap, communicator_, surroundings.warn),
       norms_(surroundings.spec.measure && order == BucketOrder::as_observed),
       limits_(limits_of(surroundings.spec)),
       order_observed_(order == BucketOrder::fixed),

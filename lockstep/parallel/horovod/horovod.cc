@@ -49,7 +49,7 @@ Horovod::Horovod(const Surroundings& surroundings)
       tensors_(facts_of(parameters_)),
       buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer,
                surroundings.memory),
-      overlap_(overlap_mode(surroundings), communicator_),
+      overlap_(overlap_mode(surroundings), communicator_, surroundings.warn),
       beside_(compute_queue(parameters_.front().tensor.device())),
       data_(beside_->ordered(communicator_.duplicate())),
       data_memory_(surroundings.memory, measure::Use::communication, data_->device_bytes()),
