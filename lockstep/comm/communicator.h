@@ -41,6 +41,10 @@ class Communicator {
   // What carries the bytes: local, shm, tcp, p2p, or a library's own transport by name.
   virtual std::string_view link() const = 0;
 
+  // Whether operations wait on a device that ranks of the group share, each of which has to get its own
+  // begun: the same answer on every rank. False where that keeps nobody from beginning.
+  virtual bool shares_device() const { return false; }
+
   // Runs the operation after everything started before it and returns when the output is ready.
   virtual measure::Movement run(const Operation& operation) = 0;
   // Puts the operation on the queue and returns at once. The buffers must stay until the work is complete.

@@ -9,9 +9,9 @@ namespace lockstep::models {
 class Unit;
 
 // Calls come on the thread that runs the pass (on CUDA: backward's on autograd's device thread, while the
-// caller of backward waits). An exception ends the pass and reaches the caller of Runner::forward or
-// backward. The hooks of one unit are called in the order of their registration before, in the reverse order
-// after.
+// caller of backward waits, unless that one keeps its backward: parallel::ComputeQueue). An exception ends
+// the pass and reaches the caller of Runner::forward or backward. The hooks of one unit are called in the
+// order of their registration before, in the reverse order after.
 class UnitHooks {
  public:
   virtual ~UnitHooks() = default;

@@ -1,6 +1,7 @@
 #include "lockstep/parallel/bucket_layout.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "lockstep/base/error.h"
 
@@ -23,7 +24,18 @@ BucketLayout lay_out(std::span<const std::size_t> order, std::span<const std::ui
     filled = (open ? filled : 0) + parameter_bytes[parameter];
     open = filled < (layout.buckets.size() == 1 ? limits.first_bytes : limits.bytes);
   }
+  for (auto& bucket : layout.buckets)
+    std::stable_partition(bucket.begin(), bucket.end(),
+                          [&](std::size_t parameter) { return keeps_alignment(parameter_bytes[parameter]); });
   return layout;
+}
+
+// All but the last are as large as their limits say, at least.
+std::size_t most_buckets(std::span<const std::uint64_t> parameter_bytes, const BucketLimits& limits) {
+  const std::uint64_t all = std::accumulate(parameter_bytes.begin(), parameter_bytes.end(), std::uint64_t{0});
+  if (all <= limits.first_bytes) return 1;
+  const std::uint64_t most = 2 + (all - limits.first_bytes) / limits.bytes;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(most, parameter_bytes.size()));
 }
 
 nlohmann::json to_json(const BucketLayout& layout) {

@@ -7,19 +7,20 @@
 namespace lockstep::parallel {
 namespace {
 
-std::size_t total_bytes(const std::vector<at::Tensor>& tensors) {
-  std::size_t bytes = 0;
+// The last bucket needs nothing behind it.
+std::size_t room_for(const std::vector<at::Tensor>& tensors, std::size_t buckets) {
+  std::size_t bytes = buckets > 1 ? (buckets - 1) * kBucketAlignment : 0;
   for (const at::Tensor& tensor : tensors) bytes += tensor.nbytes();
   return bytes;
 }
 
 }  // namespace
 
-Buckets::Buckets(std::vector<at::Tensor> parameters, comm::Communicator& communicator,
+Buckets::Buckets(std::vector<at::Tensor> parameters, std::size_t most, comm::Communicator& communicator,
                  measure::MemoryAccount& memory, measure::Use use)
     : parameters_(std::move(parameters)),
-      reserved_(memory, use, total_bytes(parameters_)),
-      allocation_(communicator.allocate(total_bytes(parameters_))),
+      reserved_(memory, use, room_for(parameters_, most)),
+      allocation_(communicator.allocate(room_for(parameters_, most))),
       bucket_of_(parameters_.size()),
       views_(parameters_.size()) {}
 
@@ -33,6 +34,7 @@ void Buckets::arrange(const BucketLayout& layout) {
   const comm::Buffer all = whole();
   std::size_t offset = 0;
   for (const auto& bucket : layout.buckets) {
+    offset = aligned_for_a_bucket(offset);
     const std::size_t begin = offset;
     for (const std::size_t parameter : bucket) {
       const at::Tensor& like = parameters_[parameter];

@@ -1,5 +1,6 @@
 // The memory of all buckets: one allocation of the communicator, in which every parameter's gradient has a
-// place. There is no padding: the bytes of a bucket are the bytes of its gradients.
+// place. There is no padding in a bucket: its bytes are the bytes of its gradients. Between buckets there is,
+// so that each begins aligned.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,8 +15,8 @@ namespace lockstep::parallel {
 
 class Buckets {
  public:
-  // Collective. `parameters` share one type and device.
-  Buckets(std::vector<at::Tensor> parameters, comm::Communicator& communicator,
+  // Collective. `parameters` share one type and device; there is room for any layout of up to `most` buckets.
+  Buckets(std::vector<at::Tensor> parameters, std::size_t most, comm::Communicator& communicator,
           measure::MemoryAccount& memory, measure::Use use = measure::Use::buckets);
   Buckets(const Buckets&) = delete;
   Buckets& operator=(const Buckets&) = delete;
@@ -23,7 +24,7 @@ class Buckets {
   // Gives every gradient its place; what was in the memory is lost.
   void arrange(const BucketLayout& layout);
 
-  // The memory of all buckets.
+  // The memory of all buckets, and what is between them.
   comm::Buffer whole() const;
   std::size_t count() const { return buffers_.size(); }
   const comm::Buffer& buffer(std::size_t bucket) const { return buffers_[bucket]; }

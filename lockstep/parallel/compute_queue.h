@@ -31,8 +31,10 @@ class ComputeQueue {
   // Lets what the calling thread computes go to this queue. Threads of libtorch's own, which call back in
   // backward, would use another one.
   virtual void use_here() = 0;
-  // Lets backward of what the calling thread computes run on that thread, too. libtorch has one thread a
-  // device for it, on which the queues of a device would wait for each other. On cores it is so anyway.
+  // Lets backward of what the calling thread computes run on that thread, too: then one thread, in the order
+  // of the graph alone, calls every hook and tells of every gradient. libtorch has one thread a device for
+  // it, on which the queues of a device would wait for each other, and which shares the hooks with the thread
+  // that called backward. On cores it is so anyway.
   virtual void keep_backward_here() = 0;
   // Complete when everything computed so far is; empty where that is so already.
   virtual comm::Work mark() = 0;
@@ -43,8 +45,9 @@ class ComputeQueue {
   // Splits steps where this queue's time passes.
   virtual std::unique_ptr<measure::StepTimer> step_timer(measure::SpanListener* listener) = 0;
   // Orders operations on tensors of this queue's device after what computes them, and what uses them after
-  // the operations: then run() and start() need no waiting by the caller. One that another queue has ordered
-  // is ordered with this one instead. On a CPU, the communicator itself.
+  // the operations: then run() and start() need no waiting by the caller. Those of a device's own backend
+  // also take turns with all made from this one (ordered_communicator.h). One that another queue has ordered
+  // is ordered with this one instead, and keeps its turns. On a CPU, the communicator itself.
   virtual std::unique_ptr<comm::Communicator> ordered(std::unique_ptr<comm::Communicator> communicator) = 0;
   // Lets a communicator of the host serve tensors of this queue's device too.
   virtual std::unique_ptr<comm::Communicator> staged(std::unique_ptr<comm::Communicator> communicator) = 0;

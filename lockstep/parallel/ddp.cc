@@ -62,11 +62,12 @@ Ddp::Ddp(const Surroundings& surroundings, BucketOrder order)
       communicator_(*surroundings.communicator),
       parameters_(trained_parameters(surroundings.model)),
       slots_(trained_slots(surroundings.model)),
-      buckets_(tensors_of(parameters_), communicator_, surroundings.memory),
+      buckets_(tensors_of(parameters_), most_buckets(bytes_of(parameters_), limits_of(surroundings.spec)),
+               communicator_, surroundings.memory),
       sent_(Compression(surroundings.spec.compression), buckets_.whole(), communicator_, surroundings.memory),
       buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer,
                surroundings.memory),
-      overlap_(surroundings.spec.overlap, communicator_),
+      overlap_(surroundings.spec.overlap, communicator_, surroundings.warn),
       norms_(surroundings.spec.measure && order == BucketOrder::as_observed),
       limits_(limits_of(surroundings.spec)),
       order_observed_(order == BucketOrder::fixed),
@@ -273,7 +274,12 @@ nlohmann::json Ddp::state() const {
 }
 
 void Ddp::restore(const nlohmann::json& state) {
-  use_layout(bucket_layout_from_json(state.at("layout"), parameters_.size()));
+  const BucketLayout layout = bucket_layout_from_json(state.at("layout"), parameters_.size());
+  if (layout.buckets.size() > most_buckets(bytes_of(parameters_), limits_))
+    throw base::DataError(
+        "the checkpoint's bucket layout has more buckets than --bucket-bytes and --first-bucket-bytes "
+        "allow.");
+  use_layout(layout);
   order_observed_ = state.at("order_observed").get<bool>();
   steps_done_ = state.at("steps_done").get<std::int64_t>();
 }

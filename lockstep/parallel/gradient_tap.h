@@ -1,8 +1,9 @@
 // Tells when autograd has a parameter's gradient, one parameter at a time, in the order in which gradients
-// become ready. On the CPU that is the thread that runs backward. On a GPU autograd's device thread tells of
-// the gradients it made, and the thread that called backward of those that a layer wrote to its slot itself
-// (for autograd they are undefined, and nothing of a device's): the two must not be let in together. Where a
-// thread keeps its backward (ComputeQueue::keep_backward_here), that thread tells of all.
+// become ready. Where a thread keeps its backward (ComputeQueue::keep_backward_here), as on the CPU every
+// thread does, that thread tells of all: strategies that send from here need it so. Else on a GPU autograd's
+// device thread tells of the gradients it made, and the thread that called backward of those that a layer
+// wrote to its slot itself (for autograd they are undefined, and nothing of a device's): the two are not let
+// in together.
 #pragma once
 
 #include <ATen/core/Tensor.h>

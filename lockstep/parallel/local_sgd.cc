@@ -28,7 +28,8 @@ LocalSgd::LocalSgd(const Surroundings& surroundings)
       communicator_(*surroundings.communicator),
       local_(surroundings),
       parameters_(tensors_of(trained_parameters(surroundings.model))),
-      buckets_(parameters_, communicator_, surroundings.memory),
+      buckets_(parameters_, in_order(parameters_, surroundings.spec.bucket_bytes.count).buckets.size(),
+               communicator_, surroundings.memory),
       buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer,
                surroundings.memory),
       local_steps_(surroundings.spec.local_steps) {

@@ -1,11 +1,13 @@
 // Whether gradients are reduced while backward goes on. With few cores a communication thread takes from
 // backward what it gains, so `auto` tries both ways in the first steps, and all workers take the one that was
 // faster. Backends of a device need no thread, and the host's clock would not see what they take: with those
-// `auto` is on.
+// `auto` is on, unless what waits on the device may keep from beginning what it waits for
+// (Communicator::shares_device); then it is off.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "lockstep/base/clock.h"
@@ -15,8 +17,9 @@ namespace lockstep::parallel {
 
 class Overlap {
  public:
-  // `mode`: auto, on or off.
-  Overlap(const std::string& mode, comm::Communicator& communicator);
+  // `mode`: auto, on or off. `warn`, which may be empty, is told on rank 0 where a shared device matters.
+  Overlap(const std::string& mode, comm::Communicator& communicator,
+          const std::function<void(const std::string&)>& warn = {});
 
   // Whether the step that begins now overlaps.
   bool now() const { return on_; }
@@ -27,6 +30,7 @@ class Overlap {
 
  private:
   void decide();
+  void heed_shared_device(const std::string& mode, const std::function<void(const std::string&)>& warn);
 
   // Step 0 is unlike the others (its buckets are laid out without knowing the order); then on and off take
   // turns.

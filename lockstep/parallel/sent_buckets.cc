@@ -10,15 +10,21 @@ SentBuckets::SentBuckets(Compression compression, const comm::Buffer& whole, com
   memory_ = communicator.allocate(compression_.sent_bytes(whole));
 }
 
+// A copy lies where its bucket does, in proportion: so it begins aligned too.
 void SentBuckets::arrange(const Buckets& buckets) {
   sent_.clear();
-  std::size_t offset = 0;
+  const comm::Buffer whole = buckets.whole();
   for (std::size_t bucket = 0; bucket < buckets.count(); ++bucket) {
     const comm::Buffer& values = buckets.buffer(bucket);
-    const std::size_t bytes = compression_.sent_bytes(values);
-    sent_.push_back(compressed() ? memory_.buffer(compression_.sent_type(values.type)).part(offset, bytes)
-                                 : values);
-    offset += bytes;
+    if (!compressed()) {
+      sent_.push_back(values);
+      continue;
+    }
+    const auto before = static_cast<std::size_t>(static_cast<const std::byte*>(values.data) -
+                                                 static_cast<const std::byte*>(whole.data));
+    sent_.push_back(
+        memory_.buffer(compression_.sent_type(values.type))
+            .part(compression_.sent_bytes(whole.part(0, before)), compression_.sent_bytes(values)));
   }
 }
 

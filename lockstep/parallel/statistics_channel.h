@@ -1,9 +1,7 @@
-// Statistics of synchronised batch norms over a communicator of their own, so that they do not queue behind
-// buckets.
+// Statistics of synchronised batch norms over a communicator: of their own where threads of the host move
+// bytes, so that they do not queue behind buckets. On a device, where operations must not overtake each other
+// (ordered_communicator.h), it is the buckets' own.
 #pragma once
-
-#include <memory>
-#include <vector>
 
 #include "lockstep/comm/communicator.h"
 #include "lockstep/measure/step_timer.h"
@@ -13,13 +11,12 @@ namespace lockstep::parallel {
 
 class StatisticsChannel : public models::StatisticsExchange {
  public:
-  // Over a channel that was opened for it.
-  StatisticsChannel(std::unique_ptr<comm::Communicator> channel, measure::StepTimer& timer)
-      : channel_(std::move(channel)), timer_(timer) {}
+  StatisticsChannel(comm::Communicator& channel, measure::StepTimer& timer)
+      : channel_(channel), timer_(timer) {}
   at::Tensor gather(const at::Tensor& local) override;
 
  private:
-  std::unique_ptr<comm::Communicator> channel_;
+  comm::Communicator& channel_;
   measure::StepTimer& timer_;
 };
 

@@ -9,9 +9,11 @@ std::string chosen(const std::string& given, std::string automatic) {
   return given == "auto" ? std::move(automatic) : given;
 }
 
-std::string automatic_backend(const Combination& run) {
+// NCCL does not support several ranks on a GPU; p2p is made for them.
+std::string automatic_backend(const Combination& run, bool has_p2p) {
   if (run.strategy == "single" || run.strategy == "dp") return "local";
-  if (run.device == "cuda") return "nccl";
+  const bool suits_p2p = has_p2p && run.engine == "lockstep" && run.hosts == 1 && processes_on_a_gpu(run) > 1;
+  if (run.device == "cuda") return suits_p2p ? "p2p" : "nccl";
   return run.hosts > 1 || run.engine == "torch" ? "gloo" : "shm";
 }
 
@@ -28,8 +30,13 @@ Combination resolve(const RunSpec& spec, const Surroundings& surroundings) {
   if (spec.slice_share) run.slice_share = spec.slice_share->count;
   run.strategy = chosen(spec.strategy, spec.workers == 1 ? "single" : "ddp");
   run.device = chosen(spec.device, surroundings.gpus > 0 ? "cuda" : "cpu");
-  run.backend = chosen(spec.backend, automatic_backend(run));
+  run.backend = chosen(spec.backend, automatic_backend(run, surroundings.p2p));
   return run;
+}
+
+int processes_on_a_gpu(const Combination& run) {
+  if (run.device != "cuda" || run.gpus == 0 || run.strategy == "dp") return 1;
+  return (run.workers / run.hosts + run.gpus - 1) / run.gpus;
 }
 
 int processes_of(const RunSpec& spec) {

@@ -11,7 +11,8 @@ namespace lockstep::record {
 // What the choice depends on besides the spec.
 struct Surroundings {
   int hosts = 1;
-  int gpus = 0;  // that a worker of this run could use
+  int gpus = 0;      // that a worker of this run could use
+  bool p2p = false;  // whether backend p2p could be used
 };
 
 struct Combination {
@@ -28,6 +29,9 @@ struct Combination {
 };
 
 Combination resolve(const RunSpec& spec, const Surroundings& surroundings);
+
+// How many of the run's processes are on one GPU: 1 on cores, and where nobody knows how many GPUs there are.
+int processes_on_a_gpu(const Combination& run);
 
 // How many processes train: strategy dp has its replicas in one.
 int processes_of(const RunSpec& spec);

@@ -135,7 +135,7 @@ std::optional<Problem> slices_are_of_gpus(const Combination& run) {
 // Where more is given than there is, N workers are not N times the hardware of one.
 std::optional<Problem> slices_fit(const Combination& run) {
   if (!run.slice_share || run.device != "cuda" || run.gpus == 0) return std::nullopt;
-  const int on_one = (run.workers / run.hosts + run.gpus - 1) / run.gpus;
+  const int on_one = processes_on_a_gpu(run);
   if (on_one * *run.slice_share <= 1 + 1e-9) return std::nullopt;
   return Problem{
       "slice_share", percent(*run.slice_share),

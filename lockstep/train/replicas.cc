@@ -151,16 +151,16 @@ void Replicas::make_outfits() {
   }
   source_.on_failure = [this](int replica, const std::exception_ptr& error) { note_failure(replica, error); };
   source_.abort_others = [this] {
-    for (comm::Communicator* channel : statistics_channels_) channel->abort("another replica failed");
+    for (const auto& channel : statistics_channels_) channel->abort("another replica failed");
   };
 }
 
 void Replicas::open_statistics() {
   auto group = open_group();
   for (int replica = 0; replica < count(); ++replica) {
-    auto& channel = group[static_cast<std::size_t>(replica)];
-    statistics_channels_.push_back(channel.get());
-    statistics_.push_back(std::make_unique<parallel::StatisticsChannel>(std::move(channel), timer(replica)));
+    statistics_channels_.push_back(std::move(group[static_cast<std::size_t>(replica)]));
+    statistics_.push_back(
+        std::make_unique<parallel::StatisticsChannel>(*statistics_channels_.back(), timer(replica)));
   }
 }
 

@@ -83,7 +83,7 @@ class Replicas {
   std::vector<Disturbances> disturbances_;
   std::vector<std::unique_ptr<Other>> others_;
   std::vector<std::unique_ptr<comm::Communicator>> communicators_;
-  std::vector<comm::Communicator*> statistics_channels_;
+  std::vector<std::unique_ptr<comm::Communicator>> statistics_channels_;
   std::vector<std::unique_ptr<models::StatisticsExchange>> statistics_;
   std::vector<std::unique_ptr<models::UnitHooks>> sleepers_;
   parallel::ReplicaSource source_;

@@ -144,8 +144,10 @@ void TrainingRun::load_data() {
         train_set_->size()));
 }
 
+// This thread alone feeds the communicator, in backward too.
 void TrainingRun::open_communicator() {
   if (spec_.strategy == "single" || spec_.backend == "local") return;
+  compute_->keep_backward_here();
   communicator_ = compute_->ordered(session_.open(spec_.backend, open_options("train")));
   communicator_memory_ =
       measure::Reservation(memory_, measure::Use::communication, communicator_->device_bytes());
@@ -185,9 +187,10 @@ Network TrainingRun::make_network(const Placement& placement, models::Statistics
 models::StatisticsExchange* TrainingRun::open_statistics() {
   if (replicas_ != nullptr) return replicas_->statistics(0);
   if (communicator_ == nullptr || spec_.buffers != "sync") return nullptr;
-  std::unique_ptr<comm::Communicator> channel = communicator_->duplicate();
-  statistics_memory_ = measure::Reservation(memory_, measure::Use::communication, channel->device_bytes());
-  statistics_ = std::make_unique<parallel::StatisticsChannel>(std::move(channel), *timer_);
+  const bool shares = record::moves_device_memory(spec_.backend);
+  if (!shares) statistics_channel_ = communicator_->duplicate();
+  statistics_ =
+      std::make_unique<parallel::StatisticsChannel>(shares ? *communicator_ : *statistics_channel_, *timer_);
   return statistics_.get();
 }
 

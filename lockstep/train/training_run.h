@@ -85,9 +85,10 @@ class TrainingRun {
   bool memory_is_counted_;
   std::unique_ptr<comm::Communicator> communicator_;  // null: one worker
   std::unique_ptr<comm::Communicator> agreement_channel_;
-  measure::Reservation communicator_memory_, statistics_memory_;
+  measure::Reservation communicator_memory_;
   std::shared_ptr<const data::SampleSet> train_set_;
   std::shared_ptr<const data::SampleSet> validation_set_;
+  std::unique_ptr<comm::Communicator> statistics_channel_;  // null: the communicator is theirs too
   std::unique_ptr<models::StatisticsExchange> statistics_;
   std::unique_ptr<Replicas> replicas_;  // dp only
   std::optional<Network> network_;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <random>
 
 #include "lockstep/base/error.h"
 
@@ -30,8 +32,29 @@ TEST(BucketLayout, KeepsTheOrderAndEveryParameterOnce) {
   std::vector<std::size_t> order(100);
   std::iota(order.rbegin(), order.rend(), std::size_t{0});
   std::vector<std::uint64_t> bytes(100);
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = 1 + i * 7 % 13;
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = 16 * (1 + i * 7 % 13);
   EXPECT_EQ(lay_out(order, bytes, kLimits).order(), order);
+}
+
+// In a bucket only: what is in which one, and their order, stay.
+TEST(BucketLayout, TensorsThatWouldMoveTheOthersFromTheirAlignmentComeLastInTheirBucket) {
+  const std::vector<std::size_t> order = {0, 1, 2, 3, 4, 5};
+  const std::vector<std::uint64_t> bytes = {24, 64, 8, 32, 24, 48};
+  EXPECT_EQ(lay_out(order, bytes, {100, 64}).buckets, (Buckets{{1, 3, 0, 2}, {5, 4}}));
+}
+
+TEST(BucketLayout, NoOrderHasMoreBucketsThanTheMost) {
+  std::vector<std::uint64_t> bytes(30);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = 1 + i * 7 % 13;
+  std::vector<std::size_t> order(bytes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::minstd_rand source(1);
+  for (int turn = 0; turn < 200; ++turn) {
+    std::shuffle(order.begin(), order.end(), source);
+    const BucketLimits limits{1 + static_cast<std::uint64_t>(turn) % 23, 1 + source() % 40};
+    EXPECT_LE(lay_out(order, bytes, limits).buckets.size(), most_buckets(bytes, limits));
+  }
+  EXPECT_EQ(most_buckets(bytes, {1000, 1}), 1u);
 }
 
 TEST(BucketLayout, OfNothingIsEmpty) {

@@ -40,13 +40,19 @@ TEST(Overlap, AutoTakesTheFasterWay) {
 // As a device's backend would be called.
 class OnADevice : public comm::ForwardingCommunicator {
  public:
-  using ForwardingCommunicator::ForwardingCommunicator;
-  std::string_view backend() const override { return "p2p"; }
+  OnADevice(std::unique_ptr<comm::Communicator> inner, std::string backend = "p2p", bool shares = false)
+      : ForwardingCommunicator(std::move(inner)), backend_(std::move(backend)), shares_(shares) {}
+  std::string_view backend() const override { return backend_; }
+  bool shares_device() const override { return shares_; }
 
  protected:
   std::unique_ptr<comm::Communicator> wrap(std::unique_ptr<comm::Communicator> made) override {
-    return std::make_unique<OnADevice>(std::move(made));
+    return std::make_unique<OnADevice>(std::move(made), backend_, shares_);
   }
+
+ private:
+  std::string backend_;
+  bool shares_;
 };
 
 TEST(Overlap, AutoIsOnWhereADeviceMovesTheBytes) {
@@ -54,6 +60,23 @@ TEST(Overlap, AutoIsOnWhereADeviceMovesTheBytes) {
     OnADevice device(communicator.duplicate());
     const Overlap overlap("auto", device);
     check(overlap.decided() && overlap.now(), "there is nothing to try");
+  });
+}
+
+// Said once, by rank 0, and with the reason.
+TEST(Overlap, AutoIsOffWhereADeviceThatRanksShareWouldKeepThemWaiting) {
+  lockstep::testing::expect_replicas_succeed(2, [](comm::Communicator& communicator) {
+    OnADevice device(communicator.duplicate(), "nccl", true);
+    std::vector<std::string> said;
+    const auto warn = [&](const std::string& text) { said.push_back(text); };
+    const std::size_t times = communicator.group().rank == 0 ? 1 : 0;
+    check(!Overlap("auto", device, warn).now() && said.size() == times, "off, said once");
+    check(said.empty() || said[0].find("workers share a GPU, where nccl") != std::string::npos, "the reason");
+    said.clear();
+    check(Overlap("on", device, warn).now() && said.size() == times, "on as asked, with a warning");
+    check(said.empty() || said[0].find("--overlap on may stall") != std::string::npos, "the warning");
+    said.clear();
+    check(!Overlap("off", device, warn).now() && said.empty(), "off as asked");
   });
 }
 

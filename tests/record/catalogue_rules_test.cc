@@ -148,6 +148,21 @@ TEST(Combinations, that_auto_chooses_always_work) {
   }
 }
 
+TEST(Combinations, take_p2p_by_themselves_where_workers_of_one_host_share_a_gpu) {
+  RunSpec spec;
+  spec.workers = 4;
+  EXPECT_EQ(resolve(spec, {1, 1, true}).backend, "p2p");
+  EXPECT_EQ(resolve(spec, {1, 3, true}).backend, "p2p");
+  EXPECT_EQ(resolve(spec, {1, 4, true}).backend, "nccl");
+  EXPECT_EQ(resolve(spec, {1, 1, false}).backend, "nccl");
+  EXPECT_EQ(resolve(spec, {2, 1, true}).backend, "nccl");
+  spec.engine = "torch";
+  EXPECT_EQ(resolve(spec, {1, 1, true}).backend, "nccl");
+  spec.engine = "lockstep";
+  spec.backend = "nccl";
+  EXPECT_EQ(resolve(spec, {1, 1, true}).backend, "nccl");
+}
+
 TEST(Catalogue, has_distinct_names_and_a_description_for_each_entry) {
   for (const auto& entry : strategy_entries()) EXPECT_FALSE(entry.description.empty());
   for (const auto& entry : backend_entries()) EXPECT_FALSE(entry.description.empty());

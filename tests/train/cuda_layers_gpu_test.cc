@@ -2,6 +2,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <span>
+
+#include "lockstep/models/gradient_slot.h"
 #include "lockstep/models/layers/layers.h"
 #include "lockstep/models/runner.h"
 #include "lockstep/train/device_layers.h"
@@ -122,6 +125,68 @@ TEST_F(CudaLayersOnGpu, ConvolutionHasItsBiasAndReluOnce) {
   expect_close(input.grad(), x.grad(), "gradient of the input");
   expect_close(parameters[0].value.grad(), w.grad(), "gradient of the weight");
   expect_close(parameters[1].value.grad(), b.grad(), "gradient of the bias");
+}
+
+at::Tensor moved_by(std::int64_t elements, const at::Tensor& like) {
+  return at::empty({like.numel() + elements}, like.options().requires_grad(false))
+      .as_strided(like.sizes(), like.strides(), elements);
+}
+
+// The output, the gradient of the input and those of the parameters, where the parameters and what their
+// gradients are written to begin so many elements after an aligned address, as in a bucket behind a tensor of
+// odd size.
+std::vector<at::Tensor> results_at(models::Unit& unit, const at::Tensor& map, const at::Tensor& slope,
+                                   std::span<const std::int64_t> offsets) {
+  const auto slots = models::gradient_slots_of(unit);
+  const auto parameters = unit.own_parameters();
+  for (std::size_t index = 0; index < parameters.size(); ++index) {
+    const at::NoGradGuard no_grad;
+    at::Tensor value = parameters[index].value;
+    const at::Tensor place = moved_by(offsets[index], value);
+    place.copy_(value.detach());
+    value.set_data(place);
+    value.mutable_grad().reset();
+    slots[index]->view = moved_by(offsets[index], value);
+    slots[index]->fresh = true;
+  }
+  const at::Tensor input = leaf(map);
+  models::Runner runner;
+  const at::Tensor out = runner.run(unit, input);
+  out.backward(slope);
+  std::vector<at::Tensor> results = {out.detach(), input.grad()};
+  for (std::size_t index = 0; index < parameters.size(); ++index)
+    results.push_back(slots[index]->in_use() ? slots[index]->view : parameters[index].value.grad());
+  return results;
+}
+
+TEST_F(CudaLayersOnGpu, BatchNormGivesTheSameBitsWhereverItsParametersBegin) {
+  auto factory = device_layers(kOptions);
+  auto unit = ready(factory->batch_norm2d({.channels = 48, .then = models::Activation::relu}));
+  const at::Tensor map = random_map({8, 48, 9, 7}), slope = random_map({8, 48, 9, 7});
+  std::vector<std::int64_t> offsets = {0, 0};
+  const std::vector<at::Tensor> aligned = results_at(*unit, map, slope, offsets);
+  for (offsets[0] = 0; offsets[0] < 8; ++offsets[0]) {
+    for (offsets[1] = 0; offsets[1] < 8; ++offsets[1]) {
+      const std::vector<at::Tensor> results = results_at(*unit, map, slope, offsets);
+      for (std::size_t index = 0; index < results.size(); ++index)
+        EXPECT_TRUE(at::equal(results[index], aligned[index])) << index;
+    }
+  }
+}
+
+// The weight stays where it is, and its gradient and the input's are cuDNN's, which may add up in any order.
+TEST_F(CudaLayersOnGpu, ConvolutionGivesTheSameBitsWhereverItsBiasBegins) {
+  auto factory = device_layers(kOptions);
+  auto unit = ready(
+      factory->conv2d({.in = 8, .out = 24, .kernel = 3, .padding = 1, .then = models::Activation::relu}));
+  const at::Tensor map = random_map({16, 8, 9, 9}), slope = random_map({16, 24, 9, 9});
+  std::vector<std::int64_t> offsets = {0, 0};
+  const std::vector<at::Tensor> aligned = results_at(*unit, map, slope, offsets);
+  for (offsets[1] = 0; offsets[1] < 8; ++offsets[1]) {
+    const std::vector<at::Tensor> results = results_at(*unit, map, slope, offsets);
+    EXPECT_TRUE(at::equal(results.front(), aligned.front())) << offsets[1];
+    EXPECT_TRUE(at::equal(results.back(), aligned.back())) << offsets[1];
+  }
 }
 
 TEST_F(CudaLayersOnGpu, DropoutDropsWhatTheCpuDrops) {

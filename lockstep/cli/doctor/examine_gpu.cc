@@ -85,13 +85,24 @@ Finding examine_mps() {
           "Only slices of a GPU (--slice-share) need it; it comes with the driver."};
 }
 
+// What is different where a run has more workers than there are GPUs.
+Finding name_what_sharing_changes() {
+  return {
+      kArea, "sharing", Health::ok,
+      "more workers than GPUs share them: by turns, or at the same time in slices (--slice-share, with mps). "
+      "Then --backend auto is p2p; over nccl, which does not support it, --overlap auto is off and "
+      "NCCL_MAX_CTAS is 1 unless you set it (docs/gpu.md)"};
+}
+
 }  // namespace
 
 Findings examine_gpu() {
-  return {
+  Findings findings = {
       examine_library("cuda", "libcuda.so.1", ask_driver, "Install NVIDIA's driver, or use --device cpu."),
       examine_library("libnccl", "libnccl.so.2", ask_nccl, "Only backend nccl needs it: install libnccl2."),
       examine_mps()};
+  if (findings.front().health == Health::ok) findings.push_back(name_what_sharing_changes());
+  return findings;
 }
 
 }  // namespace lockstep::cli

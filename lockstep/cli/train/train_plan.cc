@@ -116,7 +116,8 @@ TrainPlan plan_training(RunSpec spec, const std::optional<comm::Identity>& ident
     require_startable(spec);
   const comm::Registry registry(base::plugin_directory());
   const GpuCount gpus = usable_gpus(spec, registry);
-  const record::Surroundings surroundings{hosts_of(identity), gpus.count};
+  const bool has_p2p = gpus.count > 0 && registry.find("p2p").availability().available;
+  const record::Surroundings surroundings{hosts_of(identity), gpus.count, has_p2p};
   require_wanted_gpus(spec, surroundings.hosts, gpus);
   record::require_valid(spec, surroundings);
   TrainPlan plan;

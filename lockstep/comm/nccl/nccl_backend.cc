@@ -6,6 +6,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/comm/cuda/device_place.h"
+#include "lockstep/comm/nccl/shared_device.h"
 #include "lockstep/device/cuda/cuda_device.h"
 
 namespace lockstep::comm {
@@ -45,8 +46,10 @@ std::unique_ptr<Communicator> NcclBackend::open(const Group& group, Store& store
   const std::string prefix = "nccl/" + options.channel;
   PrefixStore own_store(store, prefix);
   const DevicePlace place = agree_on_devices(name(), group, own_store, options, deadline);
-  return std::make_unique<NcclCommunicator>(
-      NcclParts{process_, place.shared}, StreamPlace{group, place.device, options, &store, prefix}, deadline);
+  const bool any = any_share_a_device(group, place, own_store, deadline);
+  return std::make_unique<NcclCommunicator>(NcclParts{process_, place.shared, any},
+                                            StreamPlace{group, place.device, options, &store, prefix},
+                                            deadline);
 }
 
 }  // namespace lockstep::comm

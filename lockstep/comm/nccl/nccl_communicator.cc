@@ -1,8 +1,8 @@
 #include "lockstep/comm/nccl/nccl_communicator.h"
 
 #include "lockstep/base/text.h"
-#include "lockstep/comm/nccl/host_id.h"
 #include "lockstep/comm/nccl/nccl_operations.h"
+#include "lockstep/comm/nccl/shared_device.h"
 #include "lockstep/comm/nccl/unique_id.h"
 #include "lockstep/device/cuda/cuda_device.h"
 #include "lockstep/device/cuda/cuda_error.h"
@@ -18,7 +18,7 @@ std::shared_ptr<NcclHandle> open_handle(const NcclParts& parts, const StreamPlac
                                         base::Deadline deadline) {
   const DeviceScope scope(place.device);
   parts.process->transports.begin();
-  separate_from_sharers(place.group, {place.device, parts.shares_device});
+  if (parts.some_share_device) adapt_to_shared_devices(place.group, parts.shares_device);
   PrefixStore store(*place.run_store, place.prefix);
   const NcclHandleOptions options{agree_on_id(*parts.process->library, place.group, store, deadline),
                                   place.group.rank, place.group.world};

@@ -24,7 +24,8 @@ struct NcclProcess {
 // What one communicator is made of.
 struct NcclParts {
   std::shared_ptr<NcclProcess> process;
-  bool shares_device = false;  // with another rank of the run
+  bool shares_device = false;      // with another rank of the run
+  bool some_share_device = false;  // some ranks of the run do, this one or others
 };
 
 class NcclCommunicator : public StreamCommunicator {
@@ -35,6 +36,7 @@ class NcclCommunicator : public StreamCommunicator {
 
   // "nccl:NET/Socket"; plain "nccl" for one rank and where NCCL does not say.
   std::string_view link() const override { return link_name_; }
+  bool shares_device() const override { return parts_.some_share_device; }
 
  protected:
   void issue(const Operation& operation, Flight& flight) override;

@@ -15,6 +15,7 @@ class ForwardingCommunicator : public Communicator {
   const Group& group() const override { return inner_->group(); }
   std::string_view backend() const override { return inner_->backend(); }
   std::string_view link() const override { return inner_->link(); }
+  bool shares_device() const override { return inner_->shares_device(); }
   measure::Movement run(const Operation& operation) override { return inner_->run(operation); }
   Work start(const Operation& operation, Completion on_done) override {
     return inner_->start(operation, std::move(on_done));

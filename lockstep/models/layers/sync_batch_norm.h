@@ -7,8 +7,7 @@
 
 namespace lockstep::models {
 
-// How workers hand each other statistics. Implemented over a communicator (a channel of its own: statistics
-// must not queue behind gradients) by whoever has one.
+// How workers hand each other statistics. Implemented over a communicator by whoever has one.
 class StatisticsExchange {
  public:
   virtual ~StatisticsExchange() = default;

@@ -14,8 +14,8 @@
 #include "lockstep/device/cuda/gpu_sensors.h"
 #include "lockstep/parallel/compute_queue.h"
 #include "lockstep/parallel/cuda/device_memory.h"
-#include "lockstep/parallel/cuda/ordered_communicator.h"
 #include "lockstep/parallel/cuda/torch_stream.h"
+#include "lockstep/parallel/ordered_communicator.h"
 
 namespace lockstep::parallel {
 namespace {
@@ -87,8 +87,7 @@ class CudaComputeQueue : public ComputeQueue {
   }
 
   std::unique_ptr<comm::Communicator> ordered(std::unique_ptr<comm::Communicator> communicator) override {
-    return std::make_unique<OrderedCommunicator>(OrderedCommunicator::unordered(std::move(communicator)),
-                                                 *this);
+    return std::make_unique<OrderedCommunicator>(std::move(communicator), *this);
   }
 
   std::unique_ptr<comm::Communicator> staged(std::unique_ptr<comm::Communicator> communicator) override {

@@ -10,7 +10,8 @@
 //
 // On a GPU a tensor that is handed in may still have to be computed, and one that was reduced may still be on
 // its way: the thread has a compute queue of its own, and the device orders the two. Then neither waits for
-// the other, and backward goes on beside the reductions.
+// the other, and backward goes on beside the reductions. From begin_step() until wait() has returned, this
+// thread is the only one that puts operations on the device; before and after, the training thread is.
 #pragma once
 
 #include <condition_variable>

@@ -9,6 +9,7 @@
 #include "lockstep/parallel/pass.h"
 #include "lockstep/parallel/same_start.h"
 #include "lockstep/parallel/tensor_buffer.h"
+#include "lockstep/record/catalogue_rules.h"
 
 namespace lockstep::parallel {
 namespace {
@@ -31,6 +32,14 @@ horovod::NegotiatorOptions options_of(const Surroundings& surroundings) {
   return options;
 }
 
+// On a device, statistics of synchronised batch norms are gathered by the training thread while backward goes
+// on, and groups would be put among them by the background thread, in another place on every rank. So there
+// groups are handed in when backward has ended.
+std::string overlap_mode(const Surroundings& surroundings) {
+  const bool on_device = record::moves_device_memory(std::string(surroundings.communicator->backend()));
+  return on_device && surroundings.spec.buffers == "sync" ? "off" : surroundings.spec.overlap;
+}
+
 }  // namespace
 
 Horovod::Horovod(const Surroundings& surroundings)
@@ -40,7 +49,7 @@ Horovod::Horovod(const Surroundings& surroundings)
       tensors_(facts_of(parameters_)),
       buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer,
                surroundings.memory),
-      overlap_(surroundings.spec.overlap, communicator_),
+      overlap_(overlap_mode(surroundings), communicator_, surroundings.warn),
       beside_(compute_queue(parameters_.front().tensor.device())),
       data_(beside_->ordered(communicator_.duplicate())),
       data_memory_(surroundings.memory, measure::Use::communication, data_->device_bytes()),
@@ -54,6 +63,12 @@ Horovod::Horovod(const Surroundings& surroundings)
               base::from_seconds(surroundings.spec.cycle_time.count)),
       tap_(&surroundings.compute, tensors_of(parameters_),
            [this](std::size_t parameter) { on_gradient(parameter); }) {
+  if (surroundings.spec.overlap == "on" && !overlap_.now() && surroundings.warn &&
+      communicator_.group().rank == 0)
+    surroundings.warn(
+        "--overlap on has no effect: with synchronised batch norms on a GPU horovod's gradients are sent "
+        "after "
+        "backward, so that all ranks send in one order");
   for (std::size_t parameter = 0; parameter < parameters_.size(); ++parameter)
     updatables_.push_back(
         {parameters_[parameter].name, parameters_[parameter].tensor, gradients_.view(parameter)});

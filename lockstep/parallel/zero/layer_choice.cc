@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lockstep/parallel/bucket_layout.h"
+
 namespace lockstep::parallel {
 namespace {
 
@@ -24,11 +26,25 @@ void add_own(models::Unit& owner, bool trained, Layer& layer) {
   }
 }
 
+// Tensors that leave what follows them aligned come first, as in a bucket.
+void put_aligned_first(Layer& layer) {
+  Layer ordered{layer.unit, layer.trained, {}, {}};
+  for (const bool aligned : {true, false}) {
+    for (std::size_t index = 0; index < layer.parameters.size(); ++index) {
+      if (keeps_alignment(layer.parameters[index].tensor.nbytes()) != aligned) continue;
+      ordered.parameters.push_back(layer.parameters[index]);
+      ordered.slots.push_back(layer.slots[index]);
+    }
+  }
+  layer = std::move(ordered);
+}
+
 // The parameters of `owners`, as a layer of trained ones and a layer of frozen ones, where there are any.
 void add_layers(models::Unit& unit, const std::vector<models::Unit*>& owners, std::vector<Layer>& layers) {
   for (const bool trained : {true, false}) {
     Layer layer{&unit, trained, {}, {}};
     for (models::Unit* owner : owners) add_own(*owner, trained, layer);
+    put_aligned_first(layer);
     if (!layer.parameters.empty()) layers.push_back(std::move(layer));
   }
 }

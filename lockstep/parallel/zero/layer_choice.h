@@ -17,7 +17,7 @@ namespace lockstep::parallel {
 struct Layer {
   models::Unit* unit = nullptr;  // its forward and backward use these parameters, and nothing else does
   bool trained = false;
-  std::vector<models::NamedTensor> parameters;
+  std::vector<models::NamedTensor> parameters;  // those of a multiple of 16 bytes first, then the others
   std::vector<std::shared_ptr<models::GradientSlot>> slots;  // of the same parameters
 };
 

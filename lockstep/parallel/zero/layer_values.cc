@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "lockstep/comm/operation.h"
+#include "lockstep/parallel/bucket_layout.h"
 #include "lockstep/parallel/tensor_buffer.h"
 #include "lockstep/parallel/zero/flat.h"
 
@@ -29,14 +30,15 @@ at::Tensor LayerValues::own_values(std::size_t layer) const {
 }
 
 // In memory of the communicator, where the other ranks may read them in place. Its size is the same on all
-// ranks, though the shards of the last ones may be an element shorter.
+// ranks, though the shards of the last ones may be an element shorter. Every shard begins aligned.
 void LayerValues::allocate_shards() {
   std::size_t bytes = 0;
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
     const at::Tensor& row = entries_[layer].parameters.row();
-    offsets_.push_back(bytes);
-    bytes += shard_of(entries_[layer].parameters.elements(), communicator_.group().world, 0).count *
-             row.element_size();
+    offsets_.push_back(aligned_for_a_bucket(bytes));
+    bytes = offsets_.back() +
+            shard_of(entries_[layer].parameters.elements(), communicator_.group().world, 0).count *
+                row.element_size();
   }
   reserved_ = measure::Reservation(surroundings_.memory, measure::Use::parameters, bytes);
   shards_ = communicator_.allocate(bytes);

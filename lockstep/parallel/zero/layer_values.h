@@ -1,6 +1,10 @@
 // The parameters of a model, divided: every worker keeps its shard of each layer, and a layer is gathered
 // before its forward, again before its backward, and freed after each. While a layer computes, the next one
 // is fetched.
+//
+// Gathers and LayerGradients' reductions use one communicator, and are started in the hooks of units and of
+// gradients: all on the thread that runs the pass (ComputeQueue::keep_backward_here), in the order that the
+// model and VisitOrder give, which no clock has a part in. So the order is the same on all ranks.
 #pragma once
 
 #include <map>

@@ -23,7 +23,8 @@ comm::Buffer own_part(const comm::Buffer& bucket, const comm::Group& group) {
 
 Zero1::Zero1(const Surroundings& surroundings)
     : Ddp(surroundings, BucketOrder::fixed),
-      values_(tensors_of(parameters()), communicator(), surroundings.memory, measure::Use::parameters) {
+      values_(tensors_of(parameters()), layout().buckets.size(), communicator(), surroundings.memory,
+              measure::Use::parameters) {
   values_.arrange(layout());
   move_parameters_in();
   make_shards();
@@ -87,7 +88,9 @@ void Zero1::restore(const nlohmann::json& state) {
   if (bucket_layout_from_json(state.at("layout"), parameters().size()) != layout())
     throw base::DataError(
         "the checkpoint's buckets are not those of this run: its optimiser state is divided otherwise. "
-        "Resume with the same --bucket-bytes and --first-bucket-bytes.");
+        "Resume "
+        "with the same --bucket-bytes and --first-bucket-bytes, and with the build that wrote it where that "
+        "one put tensors of odd sizes elsewhere in a bucket.");
   Ddp::restore(state);
 }
 

@@ -29,7 +29,7 @@ Zero3::Zero3(const Surroundings& surroundings)
       gradients_(layers_, surroundings),
       buffers_(surroundings.model, buffer_mode(surroundings.spec.buffers), communicator_, surroundings.timer,
                surroundings.memory),
-      overlap_(surroundings.spec.overlap, communicator_) {
+      overlap_(surroundings.spec.overlap, communicator_, surroundings.warn) {
   trained_parameters(surroundings.model);  // refuses what cannot be trained
   models::Runner::attach(surroundings.model.root(), values_);
   models::Runner::attach(surroundings.model.root(), gradients_);

@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
 #include "lockstep/comm/cuda/buffer_use.h"
 #include "lockstep/comm/cuda/regroup.h"
+#include "lockstep/comm/nccl/shared_device.h"
 #include "lockstep/comm/nccl/transport_log.h"
 #include "lockstep/comm/nccl/unique_id.h"
 #include "lockstep/comm/plugin_backend.h"
@@ -31,6 +34,36 @@ TEST(TransportLogTest, NamesTheTransportsOfALog) {
 TEST(TransportLogTest, FindsNothingInALogWithoutChannels) {
   EXPECT_THAT(transports_in("h:1:2 [0] NCCL INFO cudaDriverVersion 13000\n"), IsEmpty());
   EXPECT_THAT(transports_in(""), IsEmpty());
+}
+
+// A variable of the environment as the test wants it, and afterwards as it was.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const char* value) : name_(name), before_(base::environment(name)) {
+    value != nullptr ? ::setenv(name, value, 1) : ::unsetenv(name);
+  }
+  ~ScopedVariable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST(SharedDeviceTest, TellsNcclWhatTheUserHasNotToldIt) {
+  const ScopedVariable host("NCCL_HOSTID", nullptr), blocks("NCCL_MAX_CTAS", nullptr);
+  const Group group{3, 4, 3, 4, "here"};
+  adapt_to_shared_devices(group, false);
+  EXPECT_EQ(base::environment("NCCL_HOSTID"), std::nullopt);
+  EXPECT_EQ(base::environment("NCCL_MAX_CTAS"), "1");
+  adapt_to_shared_devices(group, true);
+  EXPECT_EQ(base::environment("NCCL_HOSTID"), "here-rank3");
+}
+
+TEST(SharedDeviceTest, LeavesWhatTheUserHasSet) {
+  const ScopedVariable host("NCCL_HOSTID", "mine"), blocks("NCCL_MAX_CTAS", "4");
+  adapt_to_shared_devices({0, 2, 0, 2, "here"}, true);
+  EXPECT_EQ(base::environment("NCCL_HOSTID"), "mine");
+  EXPECT_EQ(base::environment("NCCL_MAX_CTAS"), "4");
 }
 
 TEST(UniqueIdTest, SurvivesTheStore) {

@@ -97,7 +97,11 @@ TEST_F(GpuEquivalence, OfDdpWithAndWithoutAGraph) {
   }
 }
 
+// NCCL looks for threads that race to put operations on the device, where it is to order them.
 TEST_F(GpuEquivalence, OfZero3) {
+  const std::string flags = kLenet + way("zero3", 4) + kSlice + "--backend nccl";
+  expect_the_same(store_.train(flags, 120, "NCCL_LAUNCH_ORDER_IMPLICIT=1 NCCL_LAUNCH_RACE_FATAL=1"),
+                  way("zero3", 4));
   expect_the_same_on("zero3", 4, "nccl");
   expect_the_same_on("zero3", 2, "p2p");
 }

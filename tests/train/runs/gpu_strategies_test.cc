@@ -23,6 +23,11 @@ const std::string kNorms =
     "--model resnet18-cifar --model-options width=8 --data digits --train-samples 240 --image-size 16 "
     "--buffers broadcast ";
 
+// bf16 with batch norms and biases of the kernels that read sixteen bytes at a time.
+const std::string kRounded =
+    "--data digits --train-samples 240 --precision bf16 --global-batch 24 --steps 20 "
+    "--learning-rate 0.02 --validate-every 0 --threads 1 ";
+
 class GpuStrategies : public GpuRuns {
  protected:
   TrainRun train(const std::string& model, const std::string& more) const {
@@ -49,6 +54,23 @@ TEST_F(GpuStrategies, DdpInAGraphFollowsTheLossCurveOfCoresWithManyKindsOfLayers
   for (const std::string& model : {kVit, kDropout, kNorms})
     expect_curve(on_cores(model), model,
                  "--strategy ddp --workers 2 --backend p2p --graph on" + std::string(kSlice));
+}
+
+// Tensors of odd sizes lie anywhere in a bucket or a layer, and the kernels read them where they are.
+TEST_F(GpuStrategies, DividedModelsTrainInBf16WhereverTheirTensorsLie) {
+  for (const std::string model :
+       {"--model lenet5 --image-size 28 ", "--model resnet18-cifar --image-size 32 ",
+        "--model densenet121 --image-size 32 "}) {
+    const std::string flags = kRounded + model + "--workers 2 --device cuda --slice-share 25% --timeout 30s ";
+    const TrainRun whole = store_.train(flags + "--strategy ddp --backend p2p", kSeconds);
+    ASSERT_EQ(whole.exit_code, 0) << whole.err;
+    for (const std::string strategy :
+         {"zero1 --backend p2p", "zero1 --backend nccl", "zero3 --backend nccl"}) {
+      const TrainRun run = store_.train(flags + "--strategy " + strategy, kSeconds);
+      ASSERT_EQ(run.exit_code, 0) << model << strategy << ": " << run.err;
+      EXPECT_LE(largest_difference(whole.losses(), run.losses()), 0.1) << model << strategy;
+    }
+  }
 }
 
 TEST_F(GpuStrategies, HorovodFollowsTheLossCurveOfCoresWithAnyOfItsSwitches) {

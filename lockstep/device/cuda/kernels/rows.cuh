@@ -94,6 +94,19 @@ __device__ inline Reals reals_at(const void* map, std::int64_t index) {
 __device__ inline void put(void* map, std::int64_t index, const Reals& values) {
   static_cast<Octet*>(map)[index] = narrow(values);
 }
+// One parameter of a channel.
+__device__ inline float parameter_at(const void* parameters, std::int64_t channel) {
+  return __uint_as_float(static_cast<std::uint32_t>(static_cast<const unsigned short*>(parameters)[channel])
+                         << 16);
+}
+// The parameters of eight channels. Unlike maps they may begin at any element (in a bucket, behind a tensor of
+// any size): then each is read by itself, once a thread, and the values are the same.
+__device__ inline Reals parameters_at(const void* parameters, std::int64_t octet) {
+  if (reinterpret_cast<std::uintptr_t>(parameters) % sizeof(Octet) == 0) return reals_at(parameters, octet);
+  Reals reals;
+  for (int i = 0; i < kOctet; ++i) reals.at[i] = parameter_at(parameters, octet * kOctet + i);
+  return reals;
+}
 // Of f32 figures of the channels.
 __device__ inline Reals figures_at(const float* figures, std::int64_t octet) {
   Reals reals;
