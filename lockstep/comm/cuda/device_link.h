@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "lockstep/comm/operation.h"
+
 namespace lockstep::comm {
 
 class DeviceLink {
@@ -21,8 +23,18 @@ class DeviceLink {
   // then. Asked for every operation that ends, so it must be quick.
   virtual bool broken() const = 0;
 
+  // Told of every operation when it has been put on the stream, and when it has ended well.
+  virtual void submitted(const Operation&) {}
+  virtual void completed(const Operation&) {}
+  // Why the oldest operation in flight, which is late, has not ended: a sentence or more, with the next step.
+  virtual std::string why_late(const Operation&) const {
+    return "a peer did not start it, or started another one. Look at the other ranks' logs.";
+  }
+
   // Ends what is on the device. The first reason is kept.
   virtual void abort(const std::string& reason) noexcept = 0;
+  // After an abort, from time to time: ends what may have begun to wait since.
+  virtual void abort_again() noexcept {}
   virtual bool aborted() const = 0;
   virtual std::string abort_reason() const = 0;
 };

@@ -14,6 +14,15 @@ namespace {
 constexpr auto kWatchInterval = std::chrono::milliseconds(20);
 constexpr int kLooksPerPoll = 50;  // at the event, which is cheap, before asking the link for its health
 
+// False too where the device has failed and says nothing any more.
+bool has_happened(const device::cuda::Event& event) {
+  try {
+    return event.done();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 class FlightWork : public Pending {
  public:
   FlightWork(std::shared_ptr<FlightDeck> deck, std::shared_ptr<Flight> flight)
@@ -64,6 +73,7 @@ Work FlightDeck::add(std::shared_ptr<Flight> flight) {
   {
     const std::lock_guard lock(mutex_);
     was_empty = flights_.empty();
+    link_->submitted(flight->operation);
     flights_.push_back(std::move(flight));
     if (was_empty) begin_oldest();
     announced_ = false;
@@ -117,6 +127,9 @@ void FlightDeck::settle_ended() {
     flight->movement.busy = device::cuda::elapsed(*flight->begin, *flight->end);
     if (flight->peer_wait) flight->movement.peer_wait = std::min(flight->peer_wait(), flight->movement.busy);
     if (board_ != nullptr) board_->end(base::now());
+    link_->completed(flight->operation);
+    ++ended_;
+    last_ended_ = flight->operation;
     settle(*flight, nullptr);
     begin_oldest();
   }
@@ -140,16 +153,44 @@ void FlightDeck::begin_oldest() {
 void FlightDeck::check_oldest() {
   if (flights_.empty()) return;
   const Flight& oldest = *flights_.front();
-  if (!link_->healthy()) link_->check_health(describe(oldest.operation));
+  if (!link_->healthy()) throw_unhealthy(oldest);
   if (base::now() - oldest_since_ > timeout_) throw_late(oldest);
 }
 
-void FlightDeck::throw_late(const Flight& flight) const {
+// A kernel that gave up when its time was over is late like any other operation: who kept it waiting is told
+// in one place.
+void FlightDeck::throw_unhealthy(const Flight& oldest) const {
+  try {
+    link_->check_health(describe(oldest.operation));
+  } catch (const base::CommError& error) {
+    if (error.kind() != base::CommError::Kind::timed_out) throw;
+    throw_late(oldest);
+  }
+}
+
+void FlightDeck::throw_late(const Flight& oldest) const {
   throw base::CommError(
       base::CommError::Kind::timed_out,
-      fmt::format("rank {}: {} over {} did not end within {}: a peer did not start it, or "
-                  "started another one. Look at the other ranks' logs.",
-                  rank_, describe(flight.operation), link_->backend_name(), base::format_duration(timeout_)));
+      fmt::format("rank {}: {} over {} did not end within {}: {} {}", rank_, describe(oldest.operation),
+                  link_->backend_name(), base::format_duration(timeout_), link_->why_late(oldest.operation),
+                  last_operations()));
+}
+
+// What this rank's own device was at: where ranks stand still, their lines beside each other show who waits
+// for whom.
+std::string FlightDeck::last_operations() const {
+  std::uint64_t begun = ended_;
+  for (const std::shared_ptr<Flight>& flight : flights_) {
+    if (!has_happened(*flight->begin)) break;
+    ++begun;
+  }
+  const auto told = [this](std::uint64_t number) {
+    if (number == 0) return std::string("nothing");
+    const Operation& operation = number == ended_ ? last_ended_ : flights_[number - ended_ - 1]->operation;
+    return fmt::format("#{} {}", number, describe(operation));
+  };
+  return fmt::format("Last on this communicator: submitted {}, begun {}, ended {}.",
+                     told(ended_ + flights_.size()), told(begun), told(ended_));
 }
 
 void FlightDeck::fail_all(std::exception_ptr error) {
@@ -161,23 +202,26 @@ void FlightDeck::fail_all(std::exception_ptr error) {
   } catch (...) {
   }
   link_->abort(reason);
+  changed_.notify_one();
   gate_->close();
   if (board_ != nullptr && !flights_.empty()) board_->end(base::now());
   for (const std::shared_ptr<Flight>& flight : flights_) settle(*flight, error);
   flights_.clear();
 }
 
-// Asking for events is allowed in this thread even while another one captures a CUDA graph.
+// Asking for events is allowed in this thread even while another one captures a CUDA graph. After an abort it
+// goes on until the deck goes: what the device still had to do may have begun to wait since.
 void FlightDeck::watch() {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode));
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stopping_ || !flights_.empty(); });
+    changed_.wait(lock, [this] { return stopping_ || !flights_.empty() || link_->aborted(); });
     if (stopping_) return;
     changed_.wait_for(lock, kWatchInterval, [this] { return stopping_; });
     lock.unlock();
     poll();
+    if (link_->aborted()) link_->abort_again();
     lock.lock();
   }
 }

@@ -61,7 +61,9 @@ class FlightDeck : public std::enable_shared_from_this<FlightDeck> {
   void begin_oldest();
   void check_oldest();
   void fail_all(std::exception_ptr error);
-  void throw_late(const Flight& flight) const;
+  void throw_unhealthy(const Flight& oldest) const;
+  void throw_late(const Flight& oldest) const;
+  std::string last_operations() const;
   void watch();
 
   std::shared_ptr<DeviceLink> link_;
@@ -73,6 +75,8 @@ class FlightDeck : public std::enable_shared_from_this<FlightDeck> {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Flight>> flights_;
+  std::uint64_t ended_ = 0;  // operations that have ended well; the oldest in flight is the next
+  Operation last_ended_;
   base::TimePoint oldest_since_{};  // when the oldest one's time began to count
   bool announced_ = false;          // the board shows an operation that is not in flight yet
   bool stopping_ = false;

@@ -4,7 +4,8 @@
 //   header | slot 0 | slot 1 | outbox to rank 0 | outbox to rank 1 | ...
 //
 // A slot has one region for each block of a kernel; block b of any rank reads and writes regions and words of
-// index b only, so blocks are independent channels. An outbox has two halves of such regions.
+// index b only, so blocks are independent channels. An outbox has two halves of such regions. In phases
+// (phases.h) both slots are one with twice as many regions, and so are both halves of an outbox.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,8 @@ namespace lockstep::comm::p2p {
 inline constexpr int kMostRanks = 32;
 inline constexpr int kMostBlocks = 32;  // of a collective's kernel
 inline constexpr int kMailBlocks = 8;   // of a send or receive
+inline constexpr int kMostPhaseBlocks = 2 * kMostBlocks;
+inline constexpr int kPhaseMailBlocks = 2 * kMailBlocks;
 inline constexpr std::size_t kRegionBytes = std::size_t{256} << 10;
 inline constexpr std::size_t kMailRegionBytes = std::size_t{64} << 10;
 
@@ -29,6 +32,10 @@ struct ArenaHeader {
   std::uint32_t sent[kMailBlocks][kMostRanks];      // pieces
   std::uint32_t received[kMailBlocks][kMostRanks];  // pieces
   std::uint32_t stop;                               // not 0: something went wrong, every block leaves
+  // Likewise, in phases.
+  std::uint32_t blocks_done;  // of the kernel that runs
+  std::uint32_t operations;   // collectives begun
+  std::uint64_t ready_at;     // when this rank began to wait for its peers
 };
 
 inline constexpr std::size_t kHeaderBytes = std::size_t{64} << 10;
@@ -37,7 +44,7 @@ static_assert(sizeof(ArenaHeader) <= kHeaderBytes);
 inline constexpr std::size_t kSlotBytes = kMostBlocks * kRegionBytes;
 inline constexpr std::size_t kOutboxBytes = 2 * kMailBlocks * kMailRegionBytes;
 
-// `half` is 0 or 1.
+// `half` is 0 or 1; in phases 0, and the block up to twice as high.
 constexpr std::size_t region_offset(unsigned half, unsigned block) {
   return kHeaderBytes + half * kSlotBytes + block * kRegionBytes;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -10,6 +11,7 @@
 #include "lockstep/comm/p2p/arena_layout.h"
 #include "lockstep/device/cuda/cuda_device.h"
 #include "lockstep/device/cuda/cuda_error.h"
+#include "lockstep/device/cuda/stream_memory.h"
 
 namespace lockstep::comm::p2p {
 namespace {
@@ -21,6 +23,7 @@ using device::cuda::MemoryKind;
 
 constexpr const char* kBackend = "p2p";
 constexpr const char* kWell = "ok";
+constexpr const char* kNone = "none";
 constexpr base::Nanoseconds kClosePatience = std::chrono::seconds(10);
 
 static_assert(sizeof(cudaIpcMemHandle_t) == kHandleBytes);
@@ -56,6 +59,8 @@ PeerFacts facts_of_this_rank(const StreamPlace& place, std::uint64_t process, co
   facts.device = device::cuda::facts_of(place.device).uuid;
   check(cudaDeviceGetAttribute(&facts.multiprocessors, cudaDevAttrMultiProcessorCount, place.device),
         "asking for the number of multiprocessors");
+  facts.memory_waits = device::cuda::why_no_stream_memory(place.device).empty();
+  facts.settings = WaitSettings::from_environment();
   facts.handle = handle_of(arena, place.group.rank);
   return facts;
 }
@@ -139,9 +144,10 @@ Arenas::Arenas(const StreamPlace& place, std::uint64_t process, base::Deadline d
   PrefixStore store(*place.run_store, place.prefix);
   const std::vector<PeerFacts> all =
       exchange(place, store, facts_of_this_rank(place, process, own_), deadline);
-  most_blocks_ = p2p::most_blocks(all);
   try {
+    agree(all);
     map_peers(place, all);
+    map_words(place, store, deadline);
   } catch (const std::exception& error) {
     own_.release();  // peers may have mapped it
     store.set(key_of("mapped", rank_), error.what());
@@ -154,6 +160,33 @@ Arenas::Arenas(const StreamPlace& place, std::uint64_t process, base::Deadline d
     own_.release();
     throw;
   }
+  words_->close_file();
+}
+
+void Arenas::agree(const std::vector<PeerFacts>& all) {
+  waiting_ = waiting_of(all, rank_);
+  shares_a_gpu_ = share_a_gpu(all);
+  const std::uint32_t most = most_blocks(all, waiting_);
+  const int mail = waiting_ == Waiting::blocks ? kMailBlocks : kPhaseMailBlocks;
+  limits_ = {most, std::min(most, static_cast<std::uint32_t>(mail))};
+}
+
+// Rank 0 makes them. Where it cannot, it says so, and the others hear why with everything else that went
+// wrong.
+void Arenas::map_words(const StreamPlace& place, Store& store, base::Deadline deadline) {
+  const int world = place.group.world;
+  if (rank_ == 0) {
+    try {
+      words_ = SharedWords::create(rank_, world);
+    } catch (...) {
+      store.set(key_of("words", 0), kNone);
+      throw;
+    }
+    store.set(key_of("words", 0), words_->invitation());
+    return;
+  }
+  const std::string invitation = value_of_rank(kBackend, store, place.group, 0, key_of("words", 0), deadline);
+  if (invitation != kNone) words_ = SharedWords::open(invitation, rank_, world);
 }
 
 void Arenas::map_peers(const StreamPlace& place, const std::vector<PeerFacts>& all) {

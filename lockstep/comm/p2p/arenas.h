@@ -1,12 +1,16 @@
-// The arenas of a group: this rank's own, and the peers', mapped into this process by CUDA IPC.
+// The arenas of a group: this rank's own, and the peers', mapped into this process by CUDA IPC; and what its
+// ranks agree on when they are exchanged: how they wait for each other, and through which words.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "lockstep/comm/cuda/stream_communicator.h"
 #include "lockstep/comm/p2p/peer_facts.h"
+#include "lockstep/comm/p2p/plan.h"
+#include "lockstep/comm/p2p/shared_words.h"
 #include "lockstep/device/cuda/cuda_memory.h"
 
 namespace lockstep::comm::p2p {
@@ -24,7 +28,11 @@ class Arenas {
   // By rank, as this process sees it.
   std::byte* of(int rank) const { return mapped_[static_cast<std::size_t>(rank)]; }
   std::size_t bytes() const { return own_.bytes(); }  // of this rank's own
-  std::uint32_t most_blocks() const { return most_blocks_; }
+  Waiting waiting() const { return waiting_; }
+  const Limits& limits() const { return limits_; }
+  bool shares_a_gpu() const { return shares_a_gpu_; }
+  // The group's words, once; null for one rank alone.
+  std::unique_ptr<SharedWords> take_words() { return std::move(words_); }
 
   // Collective, when nothing of this rank's is on the device any more: unmaps the peers' arenas, and frees
   // the own one when every peer has done the same. Where one has not within a while, the own arena stays:
@@ -35,13 +43,18 @@ class Arenas {
   void abandon() noexcept;
 
  private:
+  void agree(const std::vector<PeerFacts>& all);
   void map_peers(const StreamPlace& place, const std::vector<PeerFacts>& all);
+  void map_words(const StreamPlace& place, Store& store, base::Deadline deadline);
   void unmap_peers() noexcept;
 
   int rank_;
   device::cuda::Memory own_;
   std::vector<std::byte*> mapped_;
-  std::uint32_t most_blocks_ = 1;
+  Waiting waiting_ = Waiting::blocks;
+  Limits limits_;
+  bool shares_a_gpu_ = false;
+  std::unique_ptr<SharedWords> words_;
 };
 
 }  // namespace lockstep::comm::p2p

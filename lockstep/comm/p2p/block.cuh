@@ -1,4 +1,6 @@
-// How block b of this rank meets block b of the peers. Included by kernels.cu only.
+// How block b of this rank meets block b of the peers, where an operation is one kernel that waits: for ranks
+// that each have a GPU of their own. (Those that share one do operations in phases: phases.h.) Included by
+// kernels.cu only.
 //
 // Rounds. A block counts its rounds; all ranks give the same operations, so block b has the same number s on
 // every rank. In round s a rank
@@ -21,6 +23,7 @@
 #pragma once
 
 #include "lockstep/comm/p2p/kernels.h"
+#include "lockstep/comm/p2p/pieces.cuh"
 #include "lockstep/comm/p2p/words.cuh"
 
 namespace lockstep::comm::p2p {
@@ -62,12 +65,28 @@ class Block {
       if (!may_go_on(look, peer)) return false;
     }
   }
-  // Likewise until it carries `number` or one after it; the signature is not compared.
+  // Waits, in one thread, until the peer has come to a meeting in phases; the kernel behind compares the
+  // signature.
+  __device__ void wait_for_meeting(const std::uint32_t* word, unsigned peer) const {
+    for (unsigned look = 0; (load_acquire(word) & kCame) == 0; ++look)
+      if (!may_go_on(look, peer)) return;
+  }
+  // As wait_for_number, until it carries `number` or one after it; the signature is not compared.
   __device__ bool wait_until_reached(const std::uint64_t* word, std::uint32_t number, unsigned peer) const {
     for (unsigned look = 0;; ++look) {
       if (static_cast<std::int32_t>(number_of(load_acquire(word)) - number) >= 0) return true;
       if (!may_go_on(look, peer)) return false;
     }
+  }
+
+  // The first one tells the host, the peer before the trouble.
+  __device__ void stop(Trouble trouble, unsigned peer) const {
+    if (atomicCAS(&header_->stop, 0u, 1u) != 0 || trouble == Trouble::none) return;
+    volatile HostWords* words = task_.words;
+    words->peer = static_cast<std::int32_t>(peer);
+    __threadfence_system();
+    words->trouble = static_cast<std::uint32_t>(trouble);
+    __threadfence_system();
   }
 
  private:
@@ -93,16 +112,6 @@ class Block {
     return true;
   }
 
-  // The first one tells the host, the peer before the trouble.
-  __device__ void stop(Trouble trouble, unsigned peer) const {
-    if (atomicCAS(&header_->stop, 0u, 1u) != 0 || trouble == Trouble::none) return;
-    volatile HostWords* words = task_.words;
-    words->peer = static_cast<std::int32_t>(peer);
-    __threadfence_system();
-    words->trouble = static_cast<std::uint32_t>(trouble);
-    __threadfence_system();
-  }
-
   const Task& task_;
   ArenaHeader* header_;
   std::uint64_t start_;
@@ -122,11 +131,9 @@ class Rounds {
 
   __device__ bool may_begin_all() const { return block_.may_begin_all(); }
 
-  // Begins the next round. From then on: where in every arena its region lies, and the region of one rank.
+  // Begins the next round; from then on, its regions.
   __device__ void begin() { ++number_; }
-  __device__ std::byte* region_of(unsigned rank) const { return task_.arenas[rank] + offset(); }
-  __device__ std::uint64_t offset() const { return region_offset(number_ & 1, blockIdx.x); }
-  __device__ std::byte* own_region() const { return region_of(task_.rank); }
+  __device__ Regions regions() const { return {task_, region_offset(number_ & 1, blockIdx.x)}; }
 
   // Signals that this rank's region is written and waits for all peers; false when the block must leave.
   __device__ bool meet_all() {
@@ -158,17 +165,5 @@ class Rounds {
   std::uint32_t number_;
   bool has_met_ = false;
 };
-
-// What a block has to do with a part in one round: `bytes` from `begin` on.
-struct Piece {
-  std::uint64_t begin;
-  std::uint64_t bytes;
-};
-__device__ inline Piece piece_of(const Task& task, std::uint32_t round, std::uint64_t part_bytes) {
-  const std::uint64_t begin = (std::uint64_t{round} * gridDim.x + blockIdx.x) * task.piece_bytes;
-  if (begin >= part_bytes) return {begin, 0};
-  const std::uint64_t left = part_bytes - begin;
-  return {begin, left < task.piece_bytes ? left : task.piece_bytes};
-}
 
 }  // namespace lockstep::comm::p2p

@@ -9,6 +9,7 @@
 #include "lockstep/comm/element_type.h"
 #include "lockstep/comm/p2p/algorithm.h"
 #include "lockstep/comm/p2p/arena_layout.h"
+#include "lockstep/comm/p2p/phases.h"
 
 namespace lockstep::comm::p2p {
 
@@ -30,6 +31,7 @@ struct Task {
   const std::byte* input;
   std::byte* output;
   HostWords* words;
+  RankWords* ranks;           // by rank, as the device sees them; null unless operations go in phases
   std::uint64_t* first_wait;  // pinned: nanoseconds until all peers had come; may be null
   std::uint64_t timeout;      // nanoseconds
   std::uint64_t piece_bytes;
@@ -57,5 +59,12 @@ void load_kernels();
 
 // Puts the kernel of one operation on the stream.
 void launch_kernel(const Task& task, const KernelChoice& choice, std::uint32_t blocks, cudaStream_t stream);
+
+// Puts the kernel of one phase of an operation on the stream: what it waits for has happened before it
+// begins.
+void launch_phase(const Task& task, const Phase& phase, const KernelChoice& choice, std::uint32_t blocks,
+                  cudaStream_t stream);
+// Puts a kernel on the stream that waits for what the phase waits for: one block of 32 threads.
+void launch_wait(const Task& task, const Phase& phase, cudaStream_t stream);
 
 }  // namespace lockstep::comm::p2p

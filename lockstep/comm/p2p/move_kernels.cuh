@@ -6,94 +6,14 @@
 
 namespace lockstep::comm::p2p {
 
-// What a rank puts into its region in one round, and what it takes from the peers' after the meeting.
-struct Mover {
-  const Task& task;
-  Rounds& rounds;
-
-  __device__ bool is_root() const { return task.rank == task.root; }
-  __device__ Piece piece_in(unsigned part, std::uint32_t round) const {
-    return piece_of(task, round, task.part_bytes[part]);
-  }
-
-  __device__ void publish(std::uint32_t round) const {
-    switch (task.algorithm) {
-      case Algorithm::all_gather:
-        return publish_own_part(round, true);
-      case Algorithm::gather:
-        return publish_own_part(round, is_root());
-      case Algorithm::broadcast:
-        if (is_root()) publish_whole(round);
-        return;
-      case Algorithm::scatter:
-        if (is_root()) publish_parts(round);
-        return;
-      default:
-        return;  // a barrier
-    }
-  }
-
-  __device__ void publish_own_part(std::uint32_t round, bool keeps_it) const {
-    const Piece piece = piece_in(task.rank, round);
-    const std::byte* input = task.input + piece.begin;
-    const bool is_needed = task.algorithm == Algorithm::all_gather || !is_root();
-    if (is_needed) copy_all(rounds.own_region(), input, piece.bytes);
-    if (keeps_it) copy_all(task.output + task.part_offset[task.rank] + piece.begin, input, piece.bytes);
-  }
-  __device__ void publish_whole(std::uint32_t round) const {
-    const Piece piece = piece_in(0, round);
-    copy_all(rounds.own_region(), task.input + piece.begin, piece.bytes);
-  }
-  // A piece of each peer's part, one behind the other.
-  __device__ void publish_parts(std::uint32_t round) const {
-    for (unsigned part = 0; part < task.world; ++part) {
-      const Piece piece = piece_in(part, round);
-      const std::byte* input = task.input + task.part_offset[part] + piece.begin;
-      std::byte* to =
-          part == task.rank ? task.output + piece.begin : rounds.own_region() + part * task.piece_bytes;
-      copy_all(to, input, piece.bytes);
-    }
-  }
-
-  __device__ void pull(std::uint32_t round) const {
-    switch (task.algorithm) {
-      case Algorithm::all_gather:
-        return pull_parts(round);
-      case Algorithm::gather:
-        if (is_root()) pull_parts(round);
-        return;
-      case Algorithm::broadcast:
-        if (!is_root()) pull_from_root(piece_in(0, round), 0);
-        return;
-      case Algorithm::scatter:
-        if (!is_root()) pull_from_root(piece_in(task.rank, round), task.rank * task.piece_bytes);
-        return;
-      default:
-        return;
-    }
-  }
-
-  __device__ void pull_parts(std::uint32_t round) const {
-    for (unsigned i = 1; i < task.world; ++i) {
-      const unsigned peer = (task.rank + i) % task.world;
-      const Piece piece = piece_in(peer, round);
-      copy_all(task.output + task.part_offset[peer] + piece.begin, rounds.region_of(peer), piece.bytes);
-    }
-  }
-  __device__ void pull_from_root(const Piece& piece, std::uint64_t offset_in_region) const {
-    copy_all(task.output + piece.begin, rounds.region_of(task.root) + offset_in_region, piece.bytes);
-  }
-};
-
 __global__ __launch_bounds__(kThreads, 2) void move_kernel(const __grid_constant__ Task task) {
   Rounds rounds(task);
   if (!rounds.may_begin_all()) return;
-  const Mover mover{task, rounds};
   for (std::uint32_t round = 0; round < task.rounds; ++round) {
     rounds.begin();
-    mover.publish(round);
+    publish(rounds.regions(), round);
     if (!rounds.meet_all()) return;
-    mover.pull(round);
+    pull(rounds.regions(), round);
   }
   rounds.end_all();
 }

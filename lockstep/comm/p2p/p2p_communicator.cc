@@ -6,6 +6,7 @@
 #include "lockstep/comm/cuda/buffer_use.h"
 #include "lockstep/comm/cuda/pause.h"
 #include "lockstep/device/cuda/cuda_device.h"
+#include "lockstep/device/cuda/stream_memory.h"
 
 namespace lockstep::comm::p2p {
 namespace {
@@ -19,7 +20,7 @@ constexpr base::Nanoseconds kAbortPatience = std::chrono::seconds(5);
 std::shared_ptr<P2pLink> make_words(const StreamPlace& place) {
   const DeviceScope scope(place.device);
   load_kernels();
-  return std::make_shared<P2pLink>(place.group.rank, place.options.timeout);
+  return std::make_shared<P2pLink>(place.group.rank, place.group.world, place.options.timeout);
 }
 
 // A kernel gives up a little before the host would: it knows which peer is missing.
@@ -42,23 +43,34 @@ P2pCommunicator::P2pCommunicator(StreamPlace place, std::uint64_t process, std::
       words_(std::move(words)),
       arenas_(this->place(), process, deadline) {
   try {
+    share_words();
     run(barrier());
   } catch (const std::exception& error) {
     words_->abort(error.what());
-    static_cast<void>(stream_is_idle());
-    arenas_.abandon();
+    abandon();
     throw;
   }
 }
 
 P2pCommunicator::~P2pCommunicator() {
   finish();
-  if (words_->broken()) {
-    static_cast<void>(stream_is_idle());  // the kernels' words go with this object
-    arenas_.abandon();
-  } else {
+  if (words_->broken())
+    abandon();
+  else
     arenas_.close(place());
-  }
+}
+
+void P2pCommunicator::share_words() {
+  std::unique_ptr<SharedWords> words = arenas_.take_words();
+  if (words == nullptr) return;
+  const DeviceScope scope(place().device);
+  words_->share(std::move(words), arenas_.waiting() != Waiting::blocks, arenas_.shares_a_gpu());
+}
+
+// What kernels here or of peers may still use stays.
+void P2pCommunicator::abandon() noexcept {
+  if (!stream_is_idle()) words_->abandon();
+  arenas_.abandon();
 }
 
 // Whether the kernels have left, as an abort makes them.
@@ -68,13 +80,14 @@ bool P2pCommunicator::stream_is_idle() noexcept {
   while (cudaStreamQuery(stream_queue().stream()) == cudaErrorNotReady) {
     static_cast<void>(cudaGetLastError());
     if (deadline.passed()) return false;
+    words_->abort_again();
     pause();
   }
   return true;
 }
 
 Plan P2pCommunicator::plan_of(const Operation& operation) const {
-  return plan_for(operation, group().world, arenas_.most_blocks());
+  return plan_for(operation, group().world, arenas_.limits());
 }
 
 void P2pCommunicator::issue(const Operation& operation, Flight& flight) {
@@ -89,7 +102,26 @@ void P2pCommunicator::issue(const Operation& operation, Flight& flight) {
   };
   const KernelChoice choice{operation.type(), static_cast<std::uint32_t>(operation.reduce_op),
                             operation.collective == Collective::send};
-  launch_kernel(task, choice, plan.blocks, stream_queue().stream());
+  if (arenas_.waiting() == Waiting::blocks)
+    launch_kernel(task, choice, plan.blocks, stream_queue().stream());
+  else
+    issue_phases(task, plan, choice);
+}
+
+void P2pCommunicator::issue_phases(const Task& task, const Plan& plan, const KernelChoice& choice) {
+  for (const Phase& phase : phases_of(plan.algorithm, choice.sends, plan.rounds)) {
+    if (phase.waits != Meeting::none) wait_before(phase, task);
+    launch_phase(task, phase, choice, plan.blocks, stream_queue().stream());
+  }
+}
+
+void P2pCommunicator::wait_before(const Phase& phase, const Task& task) {
+  if (arenas_.waiting() == Waiting::kernel) return launch_wait(task, phase, stream_queue().stream());
+  const auto& met = task.ranks[task.rank].met[static_cast<std::size_t>(phase.waits)];
+  std::vector<const std::uint32_t*> words;
+  for (std::uint32_t peer = 0; peer < task.world; ++peer)
+    if (is_of_message(phase.step) ? peer == task.root : peer != task.rank) words.push_back(&met[peer]);
+  device::cuda::wait_for_words(words, kCame, stream_queue().stream());
 }
 
 Task P2pCommunicator::task_for(const Operation& operation, const Plan& plan) const {
@@ -105,6 +137,7 @@ Task P2pCommunicator::task_for(const Operation& operation, const Plan& plan) con
   task.input = static_cast<const std::byte*>(operation.input.data);
   task.output = static_cast<std::byte*>(operation.output.data);
   task.words = words_->words();
+  task.ranks = words_->ranks();
   task.timeout = kernel_timeout(place().options.timeout);
   task.piece_bytes = plan.piece_bytes;
   task.rounds = plan.rounds;

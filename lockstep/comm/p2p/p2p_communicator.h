@@ -1,10 +1,11 @@
 // The communicator of ranks that map each other's device memory: kernels of ours, on a CUDA stream.
 //
-// Each rank owns an arena that all others map (arena_layout.h). An operation is one kernel: it copies what
-// others need into the rank's own arena, meets the peers (block.cuh), and reads from theirs. Reductions go in
-// the order of the ranks, so results have the same bits on all ranks and in all runs, the same as backend
-// shm's. Wire bytes are exact (plan.h). peer_wait is measured by the kernel: the time from when it was ready
-// until all had come.
+// Each rank owns an arena that all others map (arena_layout.h). An operation copies what others need into the
+// rank's own arena, meets the peers, and reads from theirs: in one kernel where each rank has a GPU of its
+// own (block.cuh), else in phases, as kernels that never wait (phases.h). Reductions go in the order of the
+// ranks, so results have the same bits on all ranks and in all runs, the same as backend shm's. Wire bytes
+// are exact (plan.h). peer_wait is measured by the kernels: the time from when this rank was ready until all
+// had come.
 #pragma once
 
 #include <memory>
@@ -36,7 +37,11 @@ class P2pCommunicator : public StreamCommunicator {
                   base::Deadline deadline);
   Plan plan_of(const Operation& operation) const;
   Task task_for(const Operation& operation, const Plan& plan) const;
+  void issue_phases(const Task& task, const Plan& plan, const KernelChoice& choice);
+  void wait_before(const Phase& phase, const Task& task);
   void copy_alone(const Operation& operation);
+  void share_words();
+  void abandon() noexcept;
   bool stream_is_idle() noexcept;
 
   const std::uint64_t process_;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <sstream>
 
+#include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
 #include "lockstep/comm/p2p/arena_layout.h"
 
@@ -41,10 +43,64 @@ HandleBytes handle_from(const std::string& text) {
       rank, peer));
 }
 
+constexpr const char* kAuto = "auto";
+constexpr const char* kWaitName = "LOCKSTEP_P2P_WAIT";
+constexpr const char* kBlocksName = "LOCKSTEP_P2P_BLOCKS";
+
+std::optional<Waiting> waiting_named(const std::string& name) {
+  for (const Waiting each : {Waiting::blocks, Waiting::memory, Waiting::kernel})
+    if (name == name_of(each)) return each;
+  return std::nullopt;
+}
+
+void require_same(const char* name, int rank, const std::string& own, std::size_t peer,
+                  const std::string& other) {
+  if (own != other)
+    throw base::ConfigError(
+        fmt::format("rank {}: {} is {} here and {} on rank {}. Give all ranks the same, or unset it.", rank,
+                    name, own, other, peer));
+}
+
+void require_same_settings(const std::vector<PeerFacts>& all, int rank) {
+  const WaitSettings& own = all[static_cast<std::size_t>(rank)].settings;
+  for (std::size_t peer = 0; peer < all.size(); ++peer) {
+    const WaitSettings& other = all[peer].settings;
+    require_same(kWaitName, rank, own.waiting, peer, other.waiting);
+    require_same(kBlocksName, rank, std::to_string(own.most_blocks), peer, std::to_string(other.most_blocks));
+  }
+}
+
 }  // namespace
 
+std::string_view name_of(Waiting waiting) {
+  switch (waiting) {
+    case Waiting::blocks:
+      return "blocks";
+    case Waiting::memory:
+      return "memory";
+    case Waiting::kernel:
+      break;
+  }
+  return "kernel";
+}
+
+WaitSettings WaitSettings::from_environment() {
+  WaitSettings settings;
+  settings.waiting = base::environment(kWaitName).value_or(kAuto);
+  if (settings.waiting != kAuto && !waiting_named(settings.waiting))
+    throw base::ConfigError(
+        fmt::format("{} is {}: it may be blocks, memory, kernel or auto.", kWaitName, settings.waiting));
+  const long blocks = base::environment_integer(kBlocksName).value_or(0);
+  if (blocks < 0 || blocks > kMostPhaseBlocks)
+    throw base::ConfigError(
+        fmt::format("{} is {}: it may be 1 to {}.", kBlocksName, blocks, kMostPhaseBlocks));
+  settings.most_blocks = static_cast<int>(blocks);
+  return settings;
+}
+
 std::string to_text(const PeerFacts& facts) {
-  return fmt::format("{:x} {} {} {} {}", facts.process, facts.multiprocessors, facts.device,
+  return fmt::format("{:x} {} {} {:d} {} {} {} {}", facts.process, facts.multiprocessors, facts.device,
+                     facts.memory_waits, facts.settings.waiting, facts.settings.most_blocks,
                      hexadecimal(facts.handle), facts.host);
 }
 
@@ -52,7 +108,8 @@ PeerFacts peer_facts_from(const std::string& text) {
   PeerFacts facts;
   std::string handle;
   std::istringstream words(text);
-  words >> std::hex >> facts.process >> std::dec >> facts.multiprocessors >> facts.device >> handle;
+  words >> std::hex >> facts.process >> std::dec >> facts.multiprocessors >> facts.device >>
+      facts.memory_waits >> facts.settings.waiting >> facts.settings.most_blocks >> handle;
   if (!words) throw_unreadable();
   words >> facts.host;  // may be empty
   facts.handle = handle_from(handle);
@@ -83,10 +140,35 @@ void require_joinable(const std::vector<PeerFacts>& all, int rank) {
   }
 }
 
-std::uint32_t most_blocks(const std::vector<PeerFacts>& all) {
-  int fewest = kMostBlocks;
-  for (const PeerFacts& facts : all) fewest = std::min(fewest, facts.multiprocessors);
-  return static_cast<std::uint32_t>(std::max(1, fewest));
+bool share_a_gpu(const std::vector<PeerFacts>& all) {
+  for (std::size_t one = 0; one < all.size(); ++one)
+    for (std::size_t other = 0; other < one; ++other)
+      if (all[one].device == all[other].device) return true;
+  return false;
+}
+
+Waiting waiting_of(const std::vector<PeerFacts>& all, int rank) {
+  require_same_settings(all, rank);
+  const auto unable =
+      std::find_if(all.begin(), all.end(), [](const PeerFacts& facts) { return !facts.memory_waits; });
+  const std::optional<Waiting> told = waiting_named(all.front().settings.waiting);
+  if (told == Waiting::memory && unable != all.end())
+    throw base::ConfigError(
+        fmt::format("rank {}: {} is memory, and the driver or device of rank {} cannot wait for memory on a "
+                    "stream. Unset it.",
+                    rank, kWaitName, unable - all.begin()));
+  if (told) return *told;
+  if (!share_a_gpu(all)) return Waiting::blocks;
+  return unable == all.end() ? Waiting::memory : Waiting::kernel;
+}
+
+std::uint32_t most_blocks(const std::vector<PeerFacts>& all, Waiting waiting) {
+  const bool in_phases = waiting != Waiting::blocks;
+  int most = in_phases ? kMostPhaseBlocks : kMostBlocks;
+  for (const PeerFacts& facts : all)
+    most = std::min(most, in_phases ? 2 * facts.multiprocessors : facts.multiprocessors);
+  if (const int told = all.front().settings.most_blocks; told > 0) most = std::min(most, told);
+  return static_cast<std::uint32_t>(std::max(1, most));
 }
 
 }  // namespace lockstep::comm::p2p

@@ -123,14 +123,12 @@ bool needs_kernel(const Operation& operation, int world) {
   return operation.collective == Collective::barrier || payload_bytes(operation, world) > 0;
 }
 
-Plan plan_for(const Operation& operation, int world, std::uint32_t most_blocks) {
+Plan plan_for(const Operation& operation, int world, const Limits& limits) {
   Plan plan;
   plan.algorithm = algorithm_of(operation, world);
   const std::uint64_t reach = longest_part(operation, plan.algorithm, world);
   if (reach > 0) {
-    const std::uint64_t most = plan.algorithm == Algorithm::message
-                                   ? std::min<std::uint64_t>(kMailBlocks, most_blocks)
-                                   : most_blocks;
+    const std::uint64_t most = plan.algorithm == Algorithm::message ? limits.mail_blocks : limits.blocks;
     const std::uint64_t wanted = divided_up(payload_bytes(operation, world), kBytesPerBlock);
     plan.blocks = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(wanted, 1, most));
     const std::uint64_t round_bytes = plan.blocks * most_piece_bytes(plan.algorithm, world);

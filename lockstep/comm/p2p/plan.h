@@ -27,8 +27,13 @@ inline constexpr std::uint64_t kPieceUnit = 128;
 // False for operations with nothing to move, which need no kernel at all. (A barrier does.)
 bool needs_kernel(const Operation& operation, int world);
 
-// `most_blocks`: of a collective, at most kMostBlocks, the same on all ranks.
-Plan plan_for(const Operation& operation, int world, std::uint32_t most_blocks);
+// How large kernels may be, the same on all ranks.
+struct Limits {
+  std::uint32_t blocks = 1;       // of a collective: at most kMostBlocks, in phases kMostPhaseBlocks
+  std::uint32_t mail_blocks = 1;  // of a message: at most kMailBlocks, in phases kPhaseMailBlocks
+};
+
+Plan plan_for(const Operation& operation, int world, const Limits& limits);
 
 // Bytes that `rank` reads from other ranks' memory. (Data is always read by who needs it; all that is written
 // to another rank's memory are the words of the header, which are protocol and not counted.)

@@ -111,23 +111,29 @@ void SharedMapping::reserve(std::size_t offset, std::size_t bytes) const {
   fail(fmt::format("no room for {}", base::format_bytes(bytes)));
 }
 
-ShmFabric::ShmFabric(int rank, int world)
-    : rank_(rank), world_(world), control_(SharedMapping::create(shared::ControlBlock::bytes(world))) {
-  lock_own_byte();
+LifeLocks::LifeLocks(const SharedMapping& mapping, int rank)
+    : fd_(open_shared_file(fmt::format("/proc/self/fd/{}", mapping.fd()))) {
+  struct flock range = byte_range(rank, F_WRLCK);
+  if (::fcntl(fd_.get(), F_OFD_SETLK, &range) != 0) fail("cannot mark this rank as alive");
 }
+
+bool LifeLocks::alive(int rank) const {
+  struct flock range = byte_range(rank, F_WRLCK);
+  if (::fcntl(fd_.get(), F_OFD_GETLK, &range) != 0) return true;
+  return range.l_type != F_UNLCK;
+}
+
+ShmFabric::ShmFabric(int rank, int world)
+    : rank_(rank),
+      world_(world),
+      control_(SharedMapping::create(shared::ControlBlock::bytes(world))),
+      locks_(*control_, rank) {}
 
 ShmFabric::ShmFabric(const shared::Invitation& invitation, int rank, int world)
     : rank_(rank),
       world_(world),
-      control_(SharedMapping::open(invitation, shared::ControlBlock::bytes(world))) {
-  lock_own_byte();
-}
-
-void ShmFabric::lock_own_byte() {
-  lock_ = open_shared_file(fmt::format("/proc/self/fd/{}", control_->fd()));
-  struct flock range = byte_range(rank_, F_WRLCK);
-  if (::fcntl(lock_.get(), F_OFD_SETLK, &range) != 0) fail("cannot mark this rank as alive");
-}
+      control_(SharedMapping::open(invitation, shared::ControlBlock::bytes(world))),
+      locks_(*control_, rank) {}
 
 bool ShmFabric::alive(int rank) const {
   if (rank == rank_) return true;
@@ -135,9 +141,7 @@ bool ShmFabric::alive(int rank) const {
   // deadline.
   const auto block = shared::ControlBlock(control(), world_);
   if (block.slot(rank).arrived.load(std::memory_order_acquire) == 0) return true;
-  struct flock range = byte_range(rank, F_WRLCK);
-  if (::fcntl(lock_.get(), F_OFD_GETLK, &range) != 0) return true;
-  return range.l_type != F_UNLCK;
+  return locks_.alive(rank);
 }
 
 std::unique_ptr<shared::Fabric> ShmFabric::create(int world) const {

@@ -39,6 +39,18 @@ class SharedMapping {
   std::size_t bytes_ = 0;
 };
 
+// One byte of a shared file for each rank, locked by the rank while its process lives.
+class LifeLocks {
+ public:
+  // Locks this rank's byte, through an open file of its own: its locks are this rank's alone.
+  LifeLocks(const SharedMapping& mapping, int rank);
+  // Whether the byte of a rank that has come here is still locked. A rank that never came has no lock.
+  bool alive(int rank) const;
+
+ private:
+  base::UniqueFd fd_;
+};
+
 class ShmFabric : public shared::Fabric {
  public:
   // The creator's constructor.
@@ -67,12 +79,11 @@ class ShmFabric : public shared::Fabric {
     bool holds(const Buffer& buffer, int rank) const;  // all of it
   };
   void add_segment(std::shared_ptr<SharedMapping> mapping, std::size_t bytes);
-  void lock_own_byte();
 
   int rank_;
   int world_;
   std::shared_ptr<SharedMapping> control_;
-  base::UniqueFd lock_;                           // an open file of its own: its locks are this rank's alone
+  LifeLocks locks_;
   std::vector<std::weak_ptr<Segment>> segments_;  // by number, the same on all ranks; empty ones were freed
   std::shared_ptr<Segment> unclaimed_;
   std::size_t unclaimed_bytes_ = 0;

@@ -71,9 +71,7 @@ void Graph::time(cudaStream_t stream, Timed timed, Wanted wanted) {
 void Graph::find_nodes() {
   whole_.nodes.resize(times_.size());
   for (cudaGraphNode_t node : nodes_of(whole_.graph)) {
-    cudaGraphNodeType type{};
-    check(cudaGraphNodeGetType(node, &type), "looking into a CUDA graph");
-    if (type != cudaGraphNodeTypeEventRecord) continue;
+    if (!records_an_event(node)) continue;
     cudaEvent_t event = nullptr;
     check(cudaGraphEventRecordNodeGetEvent(node, &event), "looking into a CUDA graph");
     const auto found = std::find_if(times_.begin(), times_.end(),

@@ -12,6 +12,9 @@ class HostPin {
   HostPin(const HostPin&) = delete;
   HostPin& operator=(const HostPin&) = delete;
 
+  // Where kernels and streams find `data`.
+  std::byte* on_device() const;
+
   bool covers(const void* data, std::size_t bytes) const {
     const auto* begin = static_cast<const std::byte*>(data);
     return begin >= data_ && begin + bytes <= data_ + bytes_;

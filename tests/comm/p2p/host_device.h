@@ -62,6 +62,14 @@ inline unsigned atomicCAS(unsigned* word, unsigned expected, unsigned desired) {
   std::atomic_ref(*word).compare_exchange_strong(expected, desired);
   return expected;
 }
+inline void __threadfence() {
+  __threadfence_system();
+}
+inline unsigned atomicInc(unsigned* word, unsigned most) {
+  const unsigned before = *word;  // a process runs one block at a time
+  *word = before >= most ? 0 : before + 1;
+  return before;
+}
 template <typename T>
 T __ldcg(const T* from) {
   return *from;
@@ -84,6 +92,16 @@ inline std::uint64_t load_acquire(const std::uint64_t* word) {
 inline void store_release(std::uint64_t* word, std::uint64_t value) {
   __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
+inline std::uint32_t load_acquire(const std::uint32_t* word) {
+  ::sched_yield();
+  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+inline void store_release(std::uint32_t* word, std::uint32_t value) {
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+inline void store_relaxed(std::uint32_t* word, std::uint32_t value) {
+  __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
 inline std::uint32_t load_relaxed(const std::uint32_t* word) {
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
@@ -95,22 +113,24 @@ inline std::uint64_t nanoseconds_now() {
 
 namespace lockstep::testing {
 
+inline void run_block(unsigned block, unsigned blocks, const std::function<void()>& kernel) {
+  HostBlock state;
+  host_block = &state;
+  std::vector<std::jthread> threads;
+  for (unsigned thread = 0; thread < kHostThreads; ++thread)
+    threads.emplace_back([=, &kernel] {
+      threadIdx = dim3(thread);
+      threadIdx.x = thread;
+      blockIdx.x = block;
+      blockDim = dim3(kHostThreads);
+      gridDim = dim3(blocks);
+      kernel();
+    });
+}
+
 // Blocks wait for the same block of the peers only, so one after the other is an order that a GPU may choose.
 inline void run_kernel(unsigned blocks, const std::function<void()>& kernel) {
-  for (unsigned block = 0; block < blocks; ++block) {
-    HostBlock state;
-    host_block = &state;
-    std::vector<std::jthread> threads;
-    for (unsigned thread = 0; thread < kHostThreads; ++thread)
-      threads.emplace_back([=, &kernel] {
-        threadIdx = dim3(thread);
-        threadIdx.x = thread;
-        blockIdx.x = block;
-        blockDim = dim3(kHostThreads);
-        gridDim = dim3(blocks);
-        kernel();
-      });
-  }
+  for (unsigned block = 0; block < blocks; ++block) run_block(block, blocks, kernel);
 }
 
 }  // namespace lockstep::testing

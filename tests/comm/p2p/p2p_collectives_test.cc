@@ -8,6 +8,7 @@
 
 #include "lockstep/comm/reduction/reduction.h"
 #include "tests/comm/cuda/device_support.h"
+#include "tests/comm/p2p/p2p_ways.h"
 
 namespace lockstep::testing {
 
@@ -62,12 +63,12 @@ void expect_host_bits(comm::Communicator& communicator, ElementType type, Reduce
         "the bits of an all_reduce of " + std::string(comm::name_of(type)) + " are not the host's");
 }
 
-class P2pCollectives : public ::testing::TestWithParam<int> {};
+class P2pCollectives : public ::testing::TestWithParam<P2pCase> {};
 
 TEST_P(P2pCollectives, GiveTheBitsOfTheHostsReductionInRankOrder) {
   LOCKSTEP_NEED_DEVICE();
-  expect_ranks_succeed(GetParam(), [](Rank& self) {
-    const auto communicator = open_device(self);
+  expect_ranks_succeed(GetParam().world, [](Rank& self) {
+    const auto communicator = open_waiting(self, GetParam().waiting);
     constexpr std::size_t kSmall = 1021, kLarge = (std::size_t{1} << 20) + 3;
     for (const ElementType type : {ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16})
       for (const ReduceOp op : {ReduceOp::sum, ReduceOp::mean})
@@ -78,8 +79,8 @@ TEST_P(P2pCollectives, GiveTheBitsOfTheHostsReductionInRankOrder) {
 // Many small and large ones in turn, with different numbers of blocks: slots and numbers must stay in step.
 TEST_P(P2pCollectives, StayInStepOverThousandsOfOperationsOfAllSizes) {
   LOCKSTEP_NEED_DEVICE();
-  expect_ranks_succeed(GetParam(), [](Rank& self) {
-    const auto communicator = open_device(self);
+  expect_ranks_succeed(GetParam().world, [](Rank& self) {
+    const auto communicator = open_waiting(self, GetParam().waiting);
     constexpr std::size_t kMost = std::size_t{1} << 20;
     comm::Allocation memory = communicator->allocate(kMost * sizeof(std::int32_t));
     const comm::Buffer all = memory.buffer(ElementType::i32);
@@ -104,8 +105,8 @@ TEST_P(P2pCollectives, StayInStepOverThousandsOfOperationsOfAllSizes) {
 
 TEST_P(P2pCollectives, CountTheBytesTheyReadFromOthers) {
   LOCKSTEP_NEED_DEVICE();
-  expect_ranks_succeed(GetParam(), [](Rank& self) {
-    const auto communicator = open_device(self);
+  expect_ranks_succeed(GetParam().world, [](Rank& self) {
+    const auto communicator = open_waiting(self, GetParam().waiting);
     const auto peers = static_cast<std::uint64_t>(self.group.world - 1);
     comm::Allocation memory = communicator->allocate(4096);
     check(communicator->link() == "p2p", "the link has another name");
@@ -117,12 +118,14 @@ TEST_P(P2pCollectives, CountTheBytesTheyReadFromOthers) {
   });
 }
 
-TEST(P2pFailures, SayThatAPeerMeansAnotherOperation) {
+class P2pFailures : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(P2pFailures, SayThatAPeerMeansAnotherOperation) {
   LOCKSTEP_NEED_DEVICE();
   const std::vector<RankResult> results = run_ranks(
       2,
       [](Rank& self) {
-        const auto communicator = open_device(self, std::chrono::seconds(5));
+        const auto communicator = open_waiting(self, GetParam(), std::chrono::seconds(5));
         std::vector<float> values(self.group.rank == 0 ? 100 : 101);
         communicator->run(comm::all_reduce(comm::host_buffer(values.data(), values.size(), ElementType::f32),
                                            ReduceOp::sum, Purpose::gradient));
@@ -133,12 +136,12 @@ TEST(P2pFailures, SayThatAPeerMeansAnotherOperation) {
   EXPECT_THAT(results[0].message, HasSubstr("all_reduce (sum) of 100 f32"));
 }
 
-TEST(P2pFailures, NameTheRankThatDidNotComeToAnOperation) {
+TEST_P(P2pFailures, NameTheRankThatDidNotComeToAnOperation) {
   LOCKSTEP_NEED_DEVICE();
   const std::vector<RankResult> results = run_ranks(
       3,
       [](Rank& self) {
-        const auto communicator = open_device(self, std::chrono::seconds(3));
+        const auto communicator = open_waiting(self, GetParam(), std::chrono::seconds(3));
         if (self.group.rank != 1) communicator->run(comm::barrier());
       },
       std::chrono::seconds(60));
@@ -146,7 +149,33 @@ TEST(P2pFailures, NameTheRankThatDidNotComeToAnOperation) {
   EXPECT_THAT(results[2].message, HasSubstr("rank 1 did not come"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, P2pCollectives, ::testing::Values(1, 2, 4));
+// Rank 1 gives the operation, but its device is held before it.
+TEST_P(P2pFailures, TellARankWhoseDeviceIsLateFromOneThatDidNotCome) {
+  LOCKSTEP_NEED_DEVICE();
+  const std::vector<RankResult> results = run_ranks(
+      2,
+      [](Rank& self) {
+        const auto communicator = open_waiting(self, GetParam(), std::chrono::seconds(3));
+        if (self.group.rank == 1) communicator->queue().delay(std::chrono::seconds(6));
+        communicator->run(comm::barrier());
+      },
+      std::chrono::seconds(60));
+  EXPECT_THAT(results[0].message, HasSubstr("rank 1 came, but its device did not get to it"));
+  EXPECT_THAT(results[0].message, HasSubstr("submitted #2 barrier"));
+}
+
+TEST(P2pSettings, ThatDifferAreRefusedByName) {
+  LOCKSTEP_NEED_DEVICE();
+  const std::vector<RankResult> results = run_ranks(
+      2, [](Rank& self) { open_waiting(self, self.group.rank == 0 ? "kernel" : "memory"); },
+      std::chrono::seconds(60));
+  for (const RankResult& result : results) EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(results[0].message, HasSubstr("LOCKSTEP_P2P_WAIT"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, P2pFailures, ::testing::ValuesIn(kP2pWays),
+                         [](const auto& way) { return std::string(way.param); });
+INSTANTIATE_TEST_SUITE_P(Ranks, P2pCollectives, ::testing::ValuesIn(p2p_cases({1, 2, 4})), name_of_p2p_case);
 
 }  // namespace
 }  // namespace lockstep::testing

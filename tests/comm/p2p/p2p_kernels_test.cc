@@ -1,18 +1,15 @@
 // The kernels' logic, run on threads of the host between processes that share memory: every collective, sizes
 // that take several blocks and rounds, parts of unequal size, in place, and waits that end.
-#include "tests/comm/p2p/host_device.h"
+#include "tests/comm/p2p/host_rank.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <cstring>
 #include <numeric>
 
 #include "lockstep/comm/cuda/buffer_use.h"
-#include "lockstep/comm/p2p/move_kernels.cuh"
-#include "lockstep/comm/p2p/plan.h"
-#include "lockstep/comm/p2p/reduce_kernels.cuh"
+#include "lockstep/comm/p2p/peer_facts.h"
 #include "lockstep/comm/reduction/reduction.h"
 #include "tests/support/ranks.h"
 
@@ -22,108 +19,6 @@ namespace {
 using testing::check;
 using testing::Rank;
 using Bytes = std::vector<std::byte>;
-
-// Memory that forked ranks share, at the same address in each.
-class SharedArenas {
- public:
-  explicit SharedArenas(int world) : world_(world) {
-    void* memory =
-        ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    base_ = static_cast<std::byte*>(memory);
-  }
-  ~SharedArenas() { ::munmap(base_, bytes()); }
-  SharedArenas(const SharedArenas&) = delete;
-  SharedArenas& operator=(const SharedArenas&) = delete;
-  std::byte* of(int rank) const { return base_ + static_cast<std::size_t>(rank) * arena_bytes(world_); }
-
- private:
-  std::size_t bytes() const { return static_cast<std::size_t>(world_) * arena_bytes(world_); }
-  int world_;
-  std::byte* base_;
-};
-
-// One rank: does operations as the communicator would, with host memory for the device's.
-class HostRank {
- public:
-  HostRank(const SharedArenas& arenas, const Group& group, std::uint32_t most_blocks)
-      : arenas_(arenas), group_(group), most_blocks_(most_blocks) {}
-
-  void run(const Operation& operation, std::chrono::nanoseconds timeout = std::chrono::seconds(30)) {
-    const Plan plan = plan_for(operation, group_.world, most_blocks_);
-    const Task task = task_for(operation, plan, timeout);
-    testing::run_kernel(plan.blocks, [&] { call(operation, task); });
-  }
-  const HostWords& words() const { return words_; }
-  HostWords& words() { return words_; }
-  std::uint64_t first_wait() const { return first_wait_; }
-
- private:
-  Task task_for(const Operation& operation, const Plan& plan, std::chrono::nanoseconds timeout) {
-    Task task{};
-    for (int rank = 0; rank < group_.world; ++rank) {
-      task.arenas[rank] = arenas_.of(rank);
-      if (!has_parts(plan.algorithm)) continue;
-      const Part part = part_of(operation, rank, group_.world);
-      task.part_offset[rank] = part.offset_bytes;
-      task.part_bytes[rank] = part.bytes;
-    }
-    if (!has_parts(plan.algorithm)) task.part_bytes[0] = payload_bytes(operation, group_.world);
-    task.input = static_cast<const std::byte*>(operation.input.data);
-    task.output = static_cast<std::byte*>(operation.output.data);
-    task.words = &words_;
-    task.first_wait = &first_wait_;
-    task.timeout = static_cast<std::uint64_t>(timeout.count());
-    task.piece_bytes = plan.piece_bytes;
-    task.rounds = plan.rounds;
-    task.signature = plan.signature;
-    task.algorithm = plan.algorithm;
-    task.rank = static_cast<std::uint32_t>(group_.rank);
-    task.world = static_cast<std::uint32_t>(group_.world);
-    task.root = static_cast<std::uint32_t>(operation.root);
-    return task;
-  }
-
-  static void call(const Operation& operation, const Task& task) {
-    if (operation.collective == Collective::send) return send_kernel(task);
-    if (operation.collective == Collective::receive) return receive_kernel(task);
-    if (!reduces(task.algorithm)) return move_kernel(task);
-    switch (operation.type()) {
-      case ElementType::f64:
-        return call_for<Plain<double>>(operation.reduce_op, task);
-      case ElementType::f16:
-        return call_for<Float16>(operation.reduce_op, task);
-      case ElementType::bf16:
-        return call_for<BFloat16>(operation.reduce_op, task);
-      case ElementType::i32:
-        return call_for<Plain<std::int32_t>>(operation.reduce_op, task);
-      case ElementType::i64:
-        return call_for<Plain<std::int64_t>>(operation.reduce_op, task);
-      case ElementType::u8:
-        return call_for<Plain<std::uint8_t>>(operation.reduce_op, task);
-      case ElementType::f32:
-        return call_for<Plain<float>>(operation.reduce_op, task);
-    }
-  }
-  template <typename Element>
-  static void call_for(ReduceOp op, const Task& task) {
-    switch (op) {
-      case ReduceOp::sum:
-        return reduce_kernel<Element, Sum>(task);
-      case ReduceOp::mean:
-        return reduce_kernel<Element, Mean>(task);
-      case ReduceOp::max:
-        return reduce_kernel<Element, Max>(task);
-      case ReduceOp::min:
-        return reduce_kernel<Element, Min>(task);
-    }
-  }
-
-  const SharedArenas& arenas_;
-  const Group& group_;
-  std::uint32_t most_blocks_;
-  HostWords words_{};
-  std::uint64_t first_wait_ = 0;
-};
 
 // What `rank` puts in: bytes that are no NaN in any type, different for every rank and turn.
 Bytes input_of(int rank, int turn, std::size_t bytes) {
@@ -306,32 +201,43 @@ void run_everything(Script& script, int world) {
   script.all_reduces(ElementType::i32, ReduceOp::mean, true);
 }
 
-class P2pKernels : public ::testing::TestWithParam<int> {};
+// Both ways of doing an operation: as one kernel that waits, and in phases.
+class P2pKernels : public ::testing::TestWithParam<std::tuple<int, Waiting>> {};
 
 TEST_P(P2pKernels, GiveExactResultsForEveryCollectiveInSeveralBlocksAndRounds) {
-  const int world = GetParam();
+  const auto [world, waiting] = GetParam();
   for (const Shape& shape : {Shape{1, 3, 0}, Shape{1000, 3, 8}, Shape{20011, 3, 0}, Shape{210007, 1, 0}}) {
     const SharedArenas arenas(world);
-    testing::expect_ranks_succeed(world, [&](Rank& self) {
-      HostRank host(arenas, self.group, shape.most_blocks);
+    testing::expect_ranks_succeed(world, [&, ranks = world, way = waiting](Rank& self) {
+      HostRank host(arenas, self.group, way, shape.most_blocks);
       Script script(host, self.group, shape);
-      run_everything(script, world);
+      run_everything(script, ranks);
     });
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, P2pKernels, ::testing::Values(2, 3, 4));
+std::string name_of_case(const ::testing::TestParamInfo<std::tuple<int, Waiting>>& info) {
+  return std::to_string(std::get<0>(info.param)) + std::string(name_of(std::get<1>(info.param)));
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, P2pKernels,
+                         ::testing::Combine(::testing::Values(2, 3, 4),
+                                            ::testing::Values(Waiting::blocks, Waiting::kernel)),
+                         name_of_case);
 
 Operation sum_of(std::vector<float>& values) {
   return all_reduce({values.data(), values.size() * 4, ElementType::f32, Place::device}, ReduceOp::sum,
                     Purpose::gradient);
 }
 
-TEST(P2pWaits, NameThePeerThatDoesNotCome) {
+class P2pWaits : public ::testing::TestWithParam<Waiting> {};
+INSTANTIATE_TEST_SUITE_P(Ways, P2pWaits, ::testing::Values(Waiting::blocks, Waiting::kernel),
+                         [](const auto& way) { return std::string(name_of(way.param)); });
+
+TEST_P(P2pWaits, NameThePeerThatDoesNotCome) {
   const SharedArenas arenas(3);
   testing::expect_ranks_succeed(3, [&](Rank& self) {
     if (self.group.rank == 1) return;
-    HostRank host(arenas, self.group, 2);
+    HostRank host(arenas, self.group, GetParam(), 2);
     std::vector<float> values(5000);
     host.run(sum_of(values), std::chrono::milliseconds(200));
     check(host.words().trouble == static_cast<std::uint32_t>(Trouble::timed_out),
@@ -341,10 +247,10 @@ TEST(P2pWaits, NameThePeerThatDoesNotCome) {
   });
 }
 
-TEST(P2pWaits, EndAtOnceWhenAPeerMeansAnotherOperation) {
+TEST_P(P2pWaits, EndAtOnceWhenAPeerMeansAnotherOperation) {
   const SharedArenas arenas(2);
   testing::expect_ranks_succeed(2, [&](Rank& self) {
-    HostRank host(arenas, self.group, 2);
+    HostRank host(arenas, self.group, GetParam(), 2);
     std::vector<float> values(self.group.rank == 0 ? 100 : 101);
     host.run(sum_of(values));
     check(host.words().trouble == static_cast<std::uint32_t>(Trouble::disagreement), "nothing was noticed");
@@ -352,11 +258,11 @@ TEST(P2pWaits, EndAtOnceWhenAPeerMeansAnotherOperation) {
   });
 }
 
-TEST(P2pWaits, EndWhenTheHostAborts) {
+TEST_P(P2pWaits, EndWhenTheHostAborts) {
   const SharedArenas arenas(2);
   testing::expect_ranks_succeed(2, [&](Rank& self) {
     if (self.group.rank == 1) return;
-    HostRank host(arenas, self.group, 2);
+    HostRank host(arenas, self.group, GetParam(), 2);
     std::jthread stopper([&host] {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       __atomic_store_n(&host.words().abort, 1u, __ATOMIC_RELEASE);
@@ -367,10 +273,10 @@ TEST(P2pWaits, EndWhenTheHostAborts) {
   });
 }
 
-TEST(P2pWaits, AreMeasuredUntilTheLastRankHasCome) {
+TEST_P(P2pWaits, AreMeasuredUntilTheLastRankHasCome) {
   const SharedArenas arenas(2);
   testing::expect_ranks_succeed(2, [&](Rank& self) {
-    HostRank host(arenas, self.group, 2);
+    HostRank host(arenas, self.group, GetParam(), 2);
     std::vector<float> values(10);
     if (self.group.rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(200));
     host.run(sum_of(values));

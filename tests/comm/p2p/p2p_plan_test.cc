@@ -5,12 +5,13 @@
 #include <numeric>
 
 #include "lockstep/comm/p2p/arena_layout.h"
+#include "lockstep/comm/p2p/phases.h"
 #include "lockstep/comm/p2p/plan.h"
 
 namespace lockstep::comm::p2p {
 namespace {
 
-constexpr std::uint32_t kBlocks = 32;
+constexpr Limits kBlocks{32, 8};
 
 Buffer bytes_of_f32(std::size_t bytes) {
   return {nullptr, bytes, ElementType::f32, Place::device};
@@ -26,7 +27,7 @@ void expect_reach(const Plan& plan, std::uint64_t longest, std::uint64_t most_pi
   EXPECT_LE(plan.piece_bytes, most_piece_bytes);
   EXPECT_EQ(plan.piece_bytes % kPieceUnit, 0u);
   EXPECT_GE(plan.blocks, 1u);
-  EXPECT_LE(plan.blocks, kBlocks);
+  EXPECT_LE(plan.blocks, kBlocks.blocks);
 }
 
 TEST(P2pPlan, ReachesEveryByteOfAnAllReduceWithPiecesThatFitIntoARegion) {
@@ -55,10 +56,20 @@ TEST(P2pPlan, ReachesTheLongestOfUnequalParts) {
 
 TEST(P2pPlan, TakesFewBlocksForLittleAndNoMoreThanAllowed) {
   EXPECT_EQ(plan_for(all_reduce_of(4096), 2, kBlocks).blocks, 1u);
-  EXPECT_EQ(plan_for(all_reduce_of(1 << 20), 2, kBlocks).blocks, kBlocks);
-  EXPECT_EQ(plan_for(all_reduce_of(1 << 20), 2, 5).blocks, 5u);
+  EXPECT_EQ(plan_for(all_reduce_of(1 << 20), 2, kBlocks).blocks, kBlocks.blocks);
+  EXPECT_EQ(plan_for(all_reduce_of(1 << 20), 2, {5, 5}).blocks, 5u);
   EXPECT_LE(plan_for(send(bytes_of_f32(1 << 20), 1, Purpose::gradient), 2, kBlocks).blocks,
             static_cast<std::uint32_t>(kMailBlocks));
+}
+
+TEST(P2pPlan, HasTwiceAsManyRegionsInPhases) {
+  const Limits limits{kMostPhaseBlocks, kPhaseMailBlocks};
+  const Plan plan = plan_for(all_reduce_of(16 << 20), 2, limits);
+  EXPECT_EQ(plan.blocks, static_cast<std::uint32_t>(kMostPhaseBlocks));
+  EXPECT_EQ(plan.rounds, 1u);
+  EXPECT_EQ(plan_for(send(bytes_of_f32(1 << 20), 1, Purpose::gradient), 2, limits).rounds, 1u);
+  EXPECT_EQ(region_offset(0, kMostPhaseBlocks), outbox_offset(0, 0, 0));
+  EXPECT_EQ(outbox_offset(0, 0, kPhaseMailBlocks), outbox_offset(1, 0, 0));
 }
 
 TEST(P2pPlan, ReducesTwiceAsManyTimesOnlyWhereThatSavesBytes) {
@@ -161,6 +172,39 @@ TEST(P2pPlan, NeedsNoKernelWhereNothingMoves) {
   EXPECT_FALSE(needs_kernel(all_reduce_of(400), 1));
   EXPECT_TRUE(needs_kernel(all_reduce_of(4), 2));
   EXPECT_TRUE(needs_kernel(barrier(), 2));
+}
+
+// What phases.h relies on: each phase waits for what the one before it signals, round after round, operation
+// after operation, and none signals what the one before it did.
+TEST(P2pPhases, FollowEachOtherInOneCircle) {
+  for (const Algorithm algorithm : {Algorithm::one_shot, Algorithm::two_shot, Algorithm::reduce,
+                                    Algorithm::scatter, Algorithm::all_gather, Algorithm::barrier}) {
+    Meeting signalled = Meeting::read;
+    for (const std::uint32_t rounds : {1u, 3u, 2u}) {
+      const std::vector<Phase> phases = phases_of(algorithm, false, rounds);
+      EXPECT_TRUE(phases.front().first);
+      EXPECT_TRUE(phases.back().last);
+      for (const Phase& phase : phases) {
+        EXPECT_EQ(phase.waits, signalled);
+        EXPECT_NE(phase.signals, phase.waits);
+        signalled = phase.signals;
+      }
+      EXPECT_EQ(signalled, Meeting::read);
+    }
+  }
+}
+
+TEST(P2pPhases, LetMessagesGoToAndFro) {
+  for (const Phase& phase : phases_of(Algorithm::message, true, 3)) {
+    EXPECT_EQ(phase.waits, Meeting::taken);
+    EXPECT_EQ(phase.signals, Meeting::mailed);
+  }
+  const std::vector<Phase> receives = phases_of(Algorithm::message, false, 3);
+  ASSERT_EQ(receives.size(), 4u);
+  EXPECT_EQ(receives[0].step, Step::note);
+  EXPECT_EQ(receives[0].waits, Meeting::none);
+  EXPECT_EQ(receives[3].waits, Meeting::mailed);
+  EXPECT_EQ(receives[3].signals, Meeting::taken);
 }
 
 TEST(P2pArena, HoldsItsPartsWithoutOverlapAtAlignedPlaces) {
