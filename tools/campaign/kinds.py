@@ -34,6 +34,7 @@ KINDS = {
     "decoys": Kind(2, on_files.decoys_in_the_current_directory, "libraries and modules of the current directory are not used"),
     "hostile record": Kind(6, on_store.hostile_record, "imported or not, every listing of the others goes on, without escapes and formulas"),
     "full disk": Kind(6, on_store.full_disk, "named; with room again, concluded and resumed bit-equal"),
+    "record on a full disk": Kind(3, on_store.record_on_a_full_disk, "room for the record alone: finished, code 0 and a word; with room again, the events too"),
     "limits": Kind(5, on_store.limits, "small ulimits: done, or one error that names the cause"),
     "killed study": Kind(3, on_store.killed_study, "resumed, it has the cells of an undisturbed one, each once"),
     "damaged place.json": Kind(3, on_store.damaged_place, "a finished cell does not run again, and none is lost"),

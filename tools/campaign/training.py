@@ -114,7 +114,7 @@ class Training:
         if came:
             time.sleep(delay)
         else:
-            self.fault.note(f"{moment} never came")
+            self.fault.miss(f"{moment} never came")
         return came
 
     def _checkpoint_begins(self):
@@ -131,11 +131,12 @@ class Training:
         self.had_finished = self.count(rank, "finished") > 0
         self.struck = time.monotonic()
         if process is None:
-            self.fault.note(f"rank {rank} had ended")
+            self.fault.miss(f"rank {rank} had ended")
             return False
         try:
             os.kill(process.pid, number)
         except OSError:
+            self.fault.miss(f"rank {rank} had just ended")
             return False
         for program in self.programs:
             if program.pid == process.pid:
@@ -229,6 +230,7 @@ def reference_of(fault, flags):
         fault.expect_end(run.programs, 40, what="an undisturbed run")
         fault.expect_sane(run.programs[0], {0})
         record = json.loads(next((fault.room.path / "reference" / "runs").glob("*/record.json")).read_bytes())
+        assert record["status"] == "finished" and run.weights.stat().st_size > 0, record["status"]
         known[key] = facts_of(record, run.weights)
         shutil.rmtree(fault.room.path / "reference")
     return known[key]
