@@ -42,6 +42,6 @@ KINDS = {
     "strangers": Kind(6, on_hosts.strangers_at_the_ports, "silent, garbage, HTTP, half a handshake at every port: trains as ever"),
     "false server": Kind(2, on_hosts.false_server, "no secret on the wire, nothing that can be replayed; ends at --join-timeout"),
     "open ports": Kind(2, on_hosts.listening_addresses, "on one host everything listens on loopback"),
-    "two hosts": Kind(4, on_hosts.two_hosts, "ranks by hand with default flags train over gloo, whatever a host's own name resolves to"),
+    "two hosts": Kind(4, on_hosts.two_hosts, "ranks by hand with default flags train over gloo, whatever names and variables say of hosts"),
     "Slurm": Kind(3, on_hosts.under_slurm, "srun's tasks train over gloo between nodes, over shm in one; a study runs once"),
 }

@@ -185,15 +185,18 @@ def two_hosts(fault):
     per_host = fault.draw("ranks of a host", (1, 1, 2))
     address = fault.draw("address", ("number", "name", "name that is 127.0.1.1 at home"))
     kill = fault.draw("then", ("nothing", "nothing", "a killed rank"))
+    # What names and variables say of who shares a host is not to be believed.
+    lie = fault.draw("lie", ("none", "LOCAL_WORLD_SIZE is that of the world", "both hosts have one name" if address == "number" else "none"))
     fault.begin()
-    hosts = Hosts(fault.room, "127.0.1.1" in address)
+    hosts = Hosts(fault.room, "127.0.1.1" in address, titles=("host0", "host0" if "one name" in lie else "host1"))
     try:
         world, port = 2 * per_host, free_port()
         place = hosts.ADDRESSES[0] if address == "number" else "host0"
         words = [fault.settings.program, "train", "--model", "lenet5", "--data", "digits", "--train-samples", "230", "--val-samples", "50", "--epochs", "3" if kill == "nothing" else "60",
                  "--progress", "none", "--join-timeout", "30s"]
-        programs = [Program(fault.room, hosts.command(rank // per_host, words),
-                            {**SLOWLY, "RANK": str(rank), "WORLD_SIZE": str(world), "MASTER_ADDR": place, "MASTER_PORT": str(port)}) for rank in range(world)]
+        variables = {**SLOWLY, "WORLD_SIZE": str(world), "MASTER_ADDR": place, "MASTER_PORT": str(port)}
+        told = lambda rank: {"LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(world)} if "LOCAL_WORLD_SIZE" in lie else {}
+        programs = [Program(fault.room, hosts.command(rank // per_host, words), {**variables, "RANK": str(rank), **told(rank)}) for rank in range(world)]
         victim = world - 1
         if kill != "nothing":
             steps = lambda: fault.room.runs() and read_bytes(fault.room.runs()[-1] / "rank0.jsonl").count(b'"event":"step"') > 2
