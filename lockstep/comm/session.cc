@@ -101,6 +101,7 @@ void Session::join() {
   options.key = identity_.key;
   options.host = identity_.group.host;
   options.join_timeout = options_.join_timeout;
+  if (!identity_.launcher_serves) options.silence_timeout = options_.timeout;
   options.still_wanted = options_.still_wanted;
   options.last_words = [identity = identity_](const Verdict& verdict) {
     announce_verdict(identity, verdict);

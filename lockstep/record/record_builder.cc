@@ -119,10 +119,12 @@ bool said_interrupted(std::span<const Event> events, int rank) {
 
 // Whether what ranks told is only what another's end did to them: a rank that lost its peer can only say so,
 // and one that the launcher ended because of another says that it was interrupted. Where the rank that the
-// launcher saw end says so itself, the signal was meant for the run.
+// launcher saw end says so itself, the signal was meant for the run; but not where the time was over: a rank
+// that sits in a library until then is ended by the launcher's signal, which names no rank.
 bool is_consequence(const FailureFigures& told, const FailureFigures& seen, std::span<const Event> events) {
   if (told.kind == "collateral" || told.kind == "communication") return true;
-  return told.kind == "interrupted" && seen.kind != "interrupted" && !said_interrupted(events, seen.rank);
+  if (told.kind != "interrupted" || seen.kind == "interrupted") return false;
+  return seen.kind == "timed_out" ? told.rank < 0 : !said_interrupted(events, seen.rank);
 }
 
 // Ranks that fail by themselves at about the same time tell it in an order of their own; the one that the

@@ -264,6 +264,24 @@ TEST_F(RecordBuilder, believes_a_rank_that_says_that_it_was_interrupted_and_then
   EXPECT_EQ(build().failure->rank, -1);
 }
 
+// A rank inside MPI_Init is ended by the launcher's SIGTERM, and says so.
+TEST_F(RecordBuilder, takes_the_launchers_word_that_the_time_was_over) {
+  add(0, FailedEvent{"interrupted", "rank 0 was interrupted by SIGTERM"});
+  add(1, FailedEvent{"interrupted", "rank 1 was interrupted by SIGTERM"});
+  context.failure = FailureFigures{1, "timed_out", "rank 1 waited 6.00 s in MPI_Init"};
+  EXPECT_EQ(build().failure, context.failure);
+  EXPECT_EQ(build().status, "failed");
+}
+
+TEST_F(RecordBuilder, believes_a_rank_that_was_sent_a_signal_before_the_time_was_over) {
+  FailedEvent interrupted{"interrupted", "rank 1 was interrupted by SIGTERM"};
+  interrupted.signalled_rank = 1;
+  add(1, interrupted);
+  context.failure = FailureFigures{0, "timed_out", "rank 0 waited 3.00 s in all_reduce"};
+  EXPECT_EQ(build().status, "interrupted");
+  EXPECT_EQ(build().failure->rank, 1);
+}
+
 TEST_F(RecordBuilder, names_the_rank_that_a_signal_was_sent_to) {
   FailedEvent interrupted{"interrupted", "rank 1 was interrupted by SIGTERM after step 8"};
   interrupted.signalled_rank = 1;

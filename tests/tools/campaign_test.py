@@ -5,6 +5,7 @@ import importlib.util
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -131,6 +132,18 @@ class Journal(WithKinds):
         self.assertEqual(code, 1)
         self.assertIn(f"again: python3 tools/campaign --bin {self.folder.name} --only 1:3", text)
         self.assertRegex(text, r"all +12 +11 +1 ")
+
+    def test_the_command_that_repeats_it_is_understood_also_without_a_directory_of_programs(self):
+        settings = campaign.read_options(["--seed", "4"])
+        words = shlex.split(campaign.repeat_command(settings, 17))
+        again = campaign.read_options(words[words.index("tools/campaign") + 1 :])
+        self.assertEqual((again.seed, again.only_index, again.bin), (4, 17, ""))
+
+    def test_faults_that_came_too_late_are_counted(self):
+        self.use(lambda fault: fault.miss("rank 1 had ended") if fault.index < 12 else None)
+        code, text = self.run_all(self.settings("missed"))
+        self.assertEqual(code, 0)
+        self.assertRegex(text, r"one +4 +4 +0 +0  4 came too late to harm")
 
     def test_lateness_alone_is_tried_again_and_said_openly(self):
         def late_at_first(fault):

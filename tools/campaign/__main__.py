@@ -50,7 +50,7 @@ def play(settings, index, kind):
         fault.complain("campaign", "its own error: " + traceback.format_exc()[-800:])
     finally:
         fault.close()
-    return {"index": index, "kind": kind, "drawn": fault.drawn, "complaints": fault.complaints, "notes": fault.notes,
+    return {"index": index, "kind": kind, "drawn": fault.drawn, "complaints": fault.complaints, "notes": fault.notes, "missed": fault.missed,
             "skipped": skipped, "seconds": round(time.monotonic() - began, 2), "load": round(os.getloadavg()[0], 1)}
 
 
@@ -106,7 +106,7 @@ class Journal:
 
 
 def repeat_command(settings, index):
-    words = ["tools/campaign", "--bin", settings.bin, "--only", f"{settings.seed}:{index}"]
+    words = ["tools/campaign", *(["--bin", settings.bin] if settings.bin else []), "--only", f"{settings.seed}:{index}"]
     if settings.kinds != ",".join(KINDS):
         words += ["--kinds", f"'{settings.kinds}'"]
     return "python3 " + " ".join(words)
@@ -120,8 +120,9 @@ def table(settings, outcomes):
         mine = [outcome for outcome in outcomes if outcome["kind"] == kind]
         skipped = [outcome for outcome in mine if outcome["verdict"] == "skipped"]
         tried, held = len(mine) - len(skipped), sum(outcome["verdict"] == "held" for outcome in mine)
+        missed = sum(outcome.get("missed", False) for outcome in mine)
         lines.append(f"{kind:32} {tried:6} {held:6} {tried - held:7} {sum(outcome['seconds'] for outcome in mine):8.0f}"
-                     + (f"  {len(skipped)} not tried: {skipped[0]['skipped']}" if skipped else ""))
+                     + (f"  {len(skipped)} not tried: {skipped[0]['skipped']}" if skipped else "") + (f"  {missed} came too late to harm" if missed else ""))
     tried = [outcome for outcome in outcomes if outcome["verdict"] != "skipped"]
     held = [outcome for outcome in tried if outcome["verdict"] == "held"]
     lines.append(f"{'all':32} {len(tried):6} {len(held):6} {len(tried) - len(held):7} {sum(outcome['seconds'] for outcome in outcomes):8.0f}")

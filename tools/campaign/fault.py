@@ -79,6 +79,7 @@ class Fault:
         self.drawn = {}
         self.complaints = []
         self.notes = []
+        self.missed = False
         self._room = None
 
     # Draws
@@ -133,6 +134,11 @@ class Fault:
 
     def note(self, text):
         self.notes.append(text)
+
+    def miss(self, text):
+        """It came too late to do any harm; a kind that only ever misses shows nothing, and the table says so."""
+        self.missed = True
+        self.note(text)
 
     def expect(self, holds, rule, text):
         if not holds:

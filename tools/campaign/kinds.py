@@ -34,6 +34,7 @@ KINDS = {
     "decoys": Kind(2, on_files.decoys_in_the_current_directory, "libraries and modules of the current directory are not used"),
     "hostile record": Kind(6, on_store.hostile_record, "imported or not, every listing of the others goes on, without escapes and formulas"),
     "full disk": Kind(6, on_store.full_disk, "named; with room again, concluded and resumed bit-equal"),
+    "record on a full disk": Kind(3, on_store.record_on_a_full_disk, "room for the record alone: finished, code 0 and a word; with room again, the events too"),
     "limits": Kind(5, on_store.limits, "small ulimits: done, or one error that names the cause"),
     "killed study": Kind(3, on_store.killed_study, "resumed, it has the cells of an undisturbed one, each once"),
     "damaged place.json": Kind(3, on_store.damaged_place, "a finished cell does not run again, and none is lost"),
@@ -41,6 +42,6 @@ KINDS = {
     "strangers": Kind(6, on_hosts.strangers_at_the_ports, "silent, garbage, HTTP, half a handshake at every port: trains as ever"),
     "false server": Kind(2, on_hosts.false_server, "no secret on the wire, nothing that can be replayed; ends at --join-timeout"),
     "open ports": Kind(2, on_hosts.listening_addresses, "on one host everything listens on loopback"),
-    "two hosts": Kind(4, on_hosts.two_hosts, "ranks by hand with default flags train over gloo, whatever a host's own name resolves to"),
+    "two hosts": Kind(4, on_hosts.two_hosts, "ranks by hand with default flags train over gloo, whatever names and variables say of hosts"),
     "Slurm": Kind(3, on_hosts.under_slurm, "srun's tasks train over gloo between nodes, over shm in one; a study runs once"),
 }

@@ -110,6 +110,7 @@ def false_server(fault):
     for words in said:
         fault.expect(bytes.fromhex(key) not in words and key.encode() not in words, "exposed", f"the key was sent in clear: {words[:48].hex()}")
     words = [text for text in said if len(text) > 12]
+    fault.expect(words, "campaign", f"the rank proved nothing, so that there is nothing to judge: {[text.hex() for text in said]}")
     fault.expect(len(words) < 2 or words[0] != words[1], "exposed", "the same words are sent every time, and can be replayed")
     fault.expect_nothing_left()
 
@@ -125,6 +126,7 @@ def listening_addresses(fault):
         time.sleep(0.01)
     fault.expect_end(run.programs, 20)
     run.expect_sane({0})
+    fault.expect(seen, "campaign", "nobody was seen to listen, and every run has a server")
     open_to_others = sorted({address for address, _ in seen if not address.startswith("127.") and address != "::1"})
     fault.expect(not open_to_others, "exposed", f"it listens at {open_to_others}")
     fault.note(f"{len(seen)} ports")
@@ -183,15 +185,18 @@ def two_hosts(fault):
     per_host = fault.draw("ranks of a host", (1, 1, 2))
     address = fault.draw("address", ("number", "name", "name that is 127.0.1.1 at home"))
     kill = fault.draw("then", ("nothing", "nothing", "a killed rank"))
+    # What names and variables say of who shares a host is not to be believed.
+    lie = fault.draw("lie", ("none", "LOCAL_WORLD_SIZE is that of the world", "both hosts have one name" if address == "number" else "none"))
     fault.begin()
-    hosts = Hosts(fault.room, "127.0.1.1" in address)
+    hosts = Hosts(fault.room, "127.0.1.1" in address, titles=("host0", "host0" if "one name" in lie else "host1"))
     try:
         world, port = 2 * per_host, free_port()
         place = hosts.ADDRESSES[0] if address == "number" else "host0"
         words = [fault.settings.program, "train", "--model", "lenet5", "--data", "digits", "--train-samples", "230", "--val-samples", "50", "--epochs", "3" if kill == "nothing" else "60",
                  "--progress", "none", "--join-timeout", "30s"]
-        programs = [Program(fault.room, hosts.command(rank // per_host, words),
-                            {**SLOWLY, "RANK": str(rank), "WORLD_SIZE": str(world), "MASTER_ADDR": place, "MASTER_PORT": str(port)}) for rank in range(world)]
+        variables = {**SLOWLY, "WORLD_SIZE": str(world), "MASTER_ADDR": place, "MASTER_PORT": str(port)}
+        told = lambda rank: {"LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(world)} if "LOCAL_WORLD_SIZE" in lie else {}
+        programs = [Program(fault.room, hosts.command(rank // per_host, words), {**variables, "RANK": str(rank), **told(rank)}) for rank in range(world)]
         victim = world - 1
         if kill != "nothing":
             steps = lambda: fault.room.runs() and read_bytes(fault.room.runs()[-1] / "rank0.jsonl").count(b'"event":"step"') > 2

@@ -101,6 +101,7 @@ def full_disk(fault):
         fault.expect_sane(program, {0, 1})
         named = ("o room", "o space", "not written", "cannot be written", "could not be written")
         fault.expect(program.code != 1 or any(word in program.err for word in named), "words", f"nothing says that the disk is full: {program.err[-400:]}")
+    had_record = run.record() is not None
     (disk / "filler").unlink(missing_ok=True)
     fault.room.widen(disk, "64m")
     if run.directory() is not None:
@@ -109,6 +110,8 @@ def full_disk(fault):
         if record is not None and where != "store":
             fault.expect(record["status"] in ("finished", "failed"), "lost", f"the record says {record['status']}")
         whole = all(run.count(rank, "finished") for rank in range(run.workers)) and where == "store"
+        if whole and had_record and not killed and record["status"] == "finished":
+            fault.expect(program.code == 0, "code", f"it ended with {program.code}, and its record is there and says finished: {program.err[-300:]}")
         if whole and record is not None:
             fault.expect(record["status"] == "finished" or program.code == 1, "lost", f"all ranks had finished, and the record says {record['status']}: {record.get('failure')}")
         if where == "store":
@@ -116,8 +119,37 @@ def full_disk(fault):
     fault.expect_nothing_left(half_written=False)
 
 
-def fill(disk):
-    """Until not one byte more fits."""
+def record_on_a_full_disk(fault):
+    """At the end there is room for the record, and not for the larger file of all ranks' events: the run has finished, and says so."""
+    flags = draw_flags(fault, workers=(2, 2, 3))
+    spared = fault.number("spared kilobytes", 20, 32)  # of two and three ranks' records, 11 to 15 KB; their events are 43 to 67 KB
+    if not fault.settings.private_shm and not fault.settings.plan_only:
+        raise NotPossible("no file system can be mounted here")
+    fault.begin()
+    disk = fault.room.mount_small("disk", "8m")
+    fault.room.store.rmdir()
+    fault.room.store.symlink_to(disk)
+    run = Training(fault, flags)
+    merged = lambda: run.directory() is not None and (run.directory() / "events.jsonl").exists()
+    fault.await_that(lambda: all(run.count(rank, "finished") for rank in range(run.workers)), 40, run.programs)
+    fill(disk, spared << 10)
+    if merged():
+        fault.miss("all had been written")
+    fault.expect_end(run.programs, 30)
+    run.expect_sane({0})
+    run.expect_status(("finished",))
+    if not fault.missed and not merged():
+        fault.expect("runs conclude" in run.said(), "words", f"nobody says that events are missing, and what to do: {run.said()[-300:]}")
+    (disk / "filler").unlink()
+    if run.directory() is not None:
+        fault.run(["runs", "conclude", run.directory().name], codes={0})
+        fault.expect(merged(), "lost", "with room again, runs conclude did not make the file of all events")
+    fault.expect_nothing_left()
+    run.expect_nothing_lost()
+
+
+def fill(disk, spared=0):
+    """Until not one byte more fits than is spared."""
     with open(disk / "filler", "wb", buffering=0) as filler:
         for size in (1 << 16, 4096, 1):
             try:
@@ -125,6 +157,7 @@ def fill(disk):
                     pass
             except OSError:
                 continue
+        filler.truncate(max(filler.tell() - spared, 0))
 
 
 def limits(fault):
@@ -145,6 +178,8 @@ def limits(fault):
     fault.expect_sane(program, {0, 1, 3, 4, 124}, errors=None if output_cut else 1)
     words = {"file size": ("room", "limit", "large", "ulimit", "not written"), "stack": ("stack", "memory", "thread"), "memory": ("memory", "limit", "thread"),
              "open files": ("open files", "descriptors", "ulimit")}[which]
+    if program.code == 0:
+        run.expect_status(("finished",))
     if program.code not in (0, None) and not output_cut:
         fault.expect(any(word in program.err for word in words), "words", f"nothing says which limit it was ({which} {value}): {program.err[-500:]}")
     fault.expect_nothing_left(half_written=which != "file size")

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 
+#include "lockstep/base/units.h"
+
 namespace lockstep::comm {
 namespace {
 
@@ -16,6 +18,8 @@ using Kind = base::CommError::Kind;
 // How often the control thread looks at the clock: often enough for deadlines of seconds, too rarely to
 // disturb what is measured.
 constexpr int kTickMilliseconds = 100;
+// Whoever did not look for so long was stopped itself, and cannot say who was silent.
+constexpr base::Nanoseconds kLongAway = std::chrono::seconds(1);
 constexpr base::Nanoseconds kSendPatience = std::chrono::seconds(5);
 constexpr base::Nanoseconds kGoodbyePatience = std::chrono::seconds(5);
 
@@ -152,6 +156,9 @@ void ClientLink::read_frames() {
   if (!connected_) return;
   std::string bytes;
   const ReadResult result = read_some(fd_.get(), bytes, kMaxFrameBytes);
+  const base::TimePoint now = base::now();
+  if (!bytes.empty() || now - looked_ > kLongAway) heard_ = now;
+  looked_ = now;
   reader_.feed(bytes);
   try {
     while (const auto frame = reader_.next()) handle(*frame);
@@ -201,12 +208,22 @@ void ClientLink::server_is_gone() {
     changed_.notify_all();
     if (leaving_ || verdict_) return;
   }
-  run_has_ended(
-      {-1, Kind::failed, base::ExitCode::run_failed,
-       fmt::format("rank {} lost the run's server at {}: the launcher or rank 0 has ended without a "
-                   "verdict (killed, or its host went down)",
-                   options_.rank, to_text(*met_at_.server))},
-      options_.orphan_grace);
+  run_has_ended(verdict_without_server(), options_.orphan_grace);
+}
+
+Verdict ClientLink::verdict_without_server() const {
+  const std::string server = to_text(*met_at_.server);
+  const base::Nanoseconds silent = base::now() - heard_;
+  if (options_.silence_timeout > base::Nanoseconds(0) && silent >= options_.silence_timeout)
+    return {
+        0, Kind::timed_out, base::ExitCode::timed_out,
+        fmt::format("rank 0 does not answer (stopped): the run's server at {} said nothing to rank {} for "
+                    "{}, and was ended then",
+                    server, options_.rank, base::format_duration(silent))};
+  return {-1, Kind::failed, base::ExitCode::run_failed,
+          fmt::format("rank {} lost the run's server at {}: the launcher or rank 0 has ended without a "
+                      "verdict (killed, or its host went down)",
+                      options_.rank, server)};
 }
 
 // An operation that has not ended by itself well after its deadline sits in a library that cannot be

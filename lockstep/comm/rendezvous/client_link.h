@@ -54,6 +54,7 @@ class ClientLink {
   void handle(const Frame& frame);
   void run_has_ended(const Verdict& verdict, base::Nanoseconds grace);
   void server_is_gone();
+  Verdict verdict_without_server() const;
   void watch_operations();
   void carry_out();
   bool main_is_leaving() const;
@@ -67,6 +68,8 @@ class ClientLink {
   // The control thread's own.
   FrameReader reader_;
   std::optional<Sentence> sentence_;
+  base::TimePoint looked_ = base::now();  // at the connection, and when the server last said anything
+  base::TimePoint heard_ = looked_;
   bool connected_ = true;
   bool reported_overdue_ = false;
 

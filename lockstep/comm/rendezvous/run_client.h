@@ -32,6 +32,9 @@ struct RunClientOptions {
   base::Nanoseconds join_timeout = std::chrono::seconds(60);
   base::Nanoseconds request_timeout = std::chrono::seconds(30);  // for the server to answer set() and add()
   base::Nanoseconds report_timeout = std::chrono::seconds(2);    // for the verdict on a reported failure
+  // Where rank 0 serves the run: it asks every rank once a second how it is, and so was stopped where it goes
+  // after it has said nothing for so long. Zero: a launcher serves.
+  base::Nanoseconds silence_timeout{0};
 
   // Asked before every attempt to connect instead of `address`, `port` and `key`, where ranks find these in a
   // meeting file. `find_server_in` names it in errors.

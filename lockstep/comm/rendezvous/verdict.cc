@@ -39,9 +39,21 @@ int fault_order(const RankEvidence& rank) {
 constexpr rlim_t kUsualStackBytes = 8 << 20;
 
 // Of this process, and so of those it starts.
-rlim_t stack_limit() {
+rlim_t limit_of(decltype(RLIMIT_STACK) what) {
   rlimit limit{};
-  return ::getrlimit(RLIMIT_STACK, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+  return ::getrlimit(what, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+// Few people set these, and libraries that meet one (the loader, Open MPI) do not say so.
+std::string limits_that_are_set() {
+  std::vector<std::string> limits;
+  if (limit_of(RLIMIT_FSIZE) != RLIM_INFINITY)
+    limits.push_back("a file may grow to " + base::format_bytes(limit_of(RLIMIT_FSIZE)) + ", see ulimit -f");
+  if (limit_of(RLIMIT_AS) != RLIM_INFINITY)
+    limits.push_back("a process may take " + base::format_bytes(limit_of(RLIMIT_AS)) +
+                     " of memory, see ulimit -v");
+  return limits.empty() ? ""
+                        : "It may have met a limit that is set here (" + base::join(limits, "; ") + "). ";
 }
 
 std::string likely_cause_of_exit(const std::string& how) {
@@ -49,20 +61,21 @@ std::string likely_cause_of_exit(const std::string& how) {
     return "Likely cause: the kernel was out of memory, or somebody used kill -9. Next step: look for its "
            "name "
            "in dmesg, or give each worker less memory to fill.";
-  if (how.find("SIGSEGV") != std::string::npos && stack_limit() < kUsualStackBytes)
+  if (how.find("SIGSEGV") != std::string::npos && limit_of(RLIMIT_STACK) < kUsualStackBytes)
     return fmt::format(
         "Likely cause: its stack, which may grow to {} here (ulimit -s), was too small. Next step: "
         "ulimit -s {}.",
-        base::format_bytes(stack_limit()), kUsualStackBytes / 1024);
+        base::format_bytes(limit_of(RLIMIT_STACK)), kUsualStackBytes / 1024);
   for (const char* signal : {"SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE"})
     if (how.find(signal) != std::string::npos)
-      return "Likely cause: a fault in the program. Next step: run it in a debugger.";
+      return limits_that_are_set() + "Likely cause: a fault in the program. Next step: run it in a debugger.";
   if (how.find("signal") != std::string::npos) return "Likely cause: somebody ended it on purpose.";
   if (how.find("was killed") != std::string::npos)  // by what, nobody tells
-    return "Likely cause: it crashed, the kernel was out of memory, or somebody ended it. Next step: look "
+    return limits_that_are_set() +
+           "Likely cause: it crashed, the kernel was out of memory, or somebody ended it. Next step: look "
            "for "
            "its name in dmesg.";
-  return "Next step: read what it wrote last.";
+  return limits_that_are_set() + "Next step: read what it wrote last.";
 }
 
 std::string gone_text(const RankEvidence& rank) {
@@ -211,9 +224,10 @@ Verdict explain_timeout(const Evidence& evidence, int waiter) {
   const bool all_known =
       std::all_of(evidence.ranks.begin(), evidence.ranks.end(), [](const auto& r) { return r.position; });
   if (all_known && !all_in_the_same(evidence)) return blame_disagreement(evidence);
-  return timed_out(waiter, fmt::format("{}, although every rank is in it: {}. Likely cause: a link that is "
+  return timed_out(waiter, fmt::format("{}, although every rank is in it: {}. {}Likely cause: a link that is "
                                        "slow or blocked, or a timeout too short for this size (--timeout).",
-                                       waited_text(evidence, waiter), positions_text(evidence, {})));
+                                       waited_text(evidence, waiter), positions_text(evidence, {}),
+                                       limits_that_are_set()));
 }
 
 // A rank lost a peer and no rank tells of a failure of its own: the one that keeps silent is the likeliest.

@@ -244,6 +244,38 @@ TEST_F(Run, LeavesNoOrphanWhenTheServerIsGone) {
   EXPECT_EQ(ranks_->wait(1, seconds(6)), 1);
 }
 
+// Rank 0 serves a run by hand: where it is stopped and then ended, nobody is left to say so.
+TEST_F(Run, NamesRank0WhereItsServerWasSilentBeforeItWent) {
+  RunServerOptions options = server_options(1);
+  options.silence_timeout = seconds(1);
+  server_ = std::make_unique<RunServer>(options);
+  SharedCounter ready;
+  ranks_ = std::make_unique<ForkedRanks>(2, [&](int number) -> int {
+    if (number == 0) {
+      server_->start({});
+      hang();
+    }
+    const OperationBoards boards;
+    RunClientOptions mine = client_options(0, 1);
+    mine.silence_timeout = seconds(1);
+    RunClient client(mine, boards);
+    ready.add_one();
+    try {
+      client.get("what nobody sets", base::Deadline(kLong));
+    } catch (const RunEnded& ended) {
+      const bool named =
+          std::string(ended.what()).find("rank 0 does not answer (stopped)") != std::string::npos;
+      return named && ended.verdict.rank == 0 ? static_cast<int>(ended.verdict.exit_code) : 2;
+    }
+    return 3;
+  });
+  ASSERT_TRUE(eventually([&] { return ready.value() == 1; }));
+  ranks_->signal(0, SIGSTOP);
+  std::this_thread::sleep_for(milliseconds(1500));
+  ranks_->signal(0, SIGKILL);
+  EXPECT_EQ(ranks_->wait(1, seconds(5)), 124) << ranks_->errors_of(1);
+}
+
 TEST_F(Run, CallsTheAbortActionWithTheVerdictOnAnotherThread) {
   start(2, [](Rank& rank) {
     if (rank.rank == 1) {

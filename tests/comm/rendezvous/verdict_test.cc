@@ -2,14 +2,34 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 namespace lockstep::comm {
 namespace {
 
 using Kind = base::CommError::Kind;
 using base::ExitCode;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+// A soft limit of this process, while it lives.
+class LimitForTest {
+ public:
+  LimitForTest(decltype(RLIMIT_FSIZE) what, rlim_t value) : what_(what) {
+    ::getrlimit(what, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = value;
+    ::setrlimit(what, &limit);
+  }
+  ~LimitForTest() { ::setrlimit(what_, &before_); }
+  LimitForTest(const LimitForTest&) = delete;
+  LimitForTest& operator=(const LimitForTest&) = delete;
+
+ private:
+  decltype(RLIMIT_FSIZE) what_;
+  rlimit before_{};
+};
 
 OperationStatus in(std::uint64_t sequence, const std::string& description) {
   return {sequence, true, description, std::chrono::seconds(10)};
@@ -71,6 +91,18 @@ TEST(Verdict, OfARankThatEndedBeforeItJoinedSaysSo) {
   Evidence evidence = world_of(2);
   evidence.ranks[1] = gone(false, "exited with code 3");
   EXPECT_THAT(decide(evidence).message, HasSubstr("rank 1 exited with code 3 before it joined the run"));
+}
+
+// The loader and Open MPI do not say what they met.
+TEST(Verdict, OfARankThatEndedWithoutAWordNamesTheLimitsThatAreSet) {
+  Evidence evidence = world_of(2);
+  for (const char* how : {"exited with code 127", "was killed (mpirun does not tell how)"}) {
+    evidence.ranks[1] = gone(false, how);
+    const LimitForTest files(RLIMIT_FSIZE, 1 << 20), memory(RLIMIT_AS, rlim_t{1} << 50);
+    EXPECT_THAT(decide(evidence).message,
+                AllOf(HasSubstr("a file may grow to 1.00 MiB, see ulimit -f"), HasSubstr("see ulimit -v")));
+  }
+  EXPECT_THAT(decide(evidence).message, Not(HasSubstr("ulimit")));
 }
 
 TEST(Verdict, TakesARanksOwnErrorAndItsExitCode) {
