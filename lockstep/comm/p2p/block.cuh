@@ -65,12 +65,6 @@ class Block {
       if (!may_go_on(look, peer)) return false;
     }
   }
-  // Waits, in one thread, until the peer has come to a meeting in phases; the kernel behind compares the
-  // signature.
-  __device__ void wait_for_meeting(const std::uint32_t* word, unsigned peer) const {
-    for (unsigned look = 0; (load_acquire(word) & kCame) == 0; ++look)
-      if (!may_go_on(look, peer)) return;
-  }
   // As wait_for_number, until it carries `number` or one after it; the signature is not compared.
   __device__ bool wait_until_reached(const std::uint64_t* word, std::uint32_t number, unsigned peer) const {
     for (unsigned look = 0;; ++look) {

@@ -76,7 +76,6 @@ void load_kernels() {
   for (const PhaseKernel* row : kReducePhaseKernels)
     for (int op = 0; op < kReduceOps; ++op) load(row[op]);
   load(move_phase_kernel);
-  load(wait_kernel);
   load(move_kernel);
   load(send_kernel);
   load(receive_kernel);
@@ -95,11 +94,6 @@ void launch_phase(const Task& task, const Phase& phase, const KernelChoice& choi
           : move_phase_kernel;
   void* arguments[] = {const_cast<Task*>(&task), const_cast<Phase*>(&phase)};
   launch(kernel, phase.step == Step::note ? 1 : blocks, kThreads, arguments, stream);
-}
-
-void launch_wait(const Task& task, const Phase& phase, cudaStream_t stream) {
-  void* arguments[] = {const_cast<Task*>(&task), const_cast<Phase*>(&phase)};
-  launch(wait_kernel, 1, kMostRanks, arguments, stream);
 }
 
 }  // namespace lockstep::comm::p2p

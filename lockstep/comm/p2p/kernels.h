@@ -64,7 +64,5 @@ void launch_kernel(const Task& task, const KernelChoice& choice, std::uint32_t b
 // begins.
 void launch_phase(const Task& task, const Phase& phase, const KernelChoice& choice, std::uint32_t blocks,
                   cudaStream_t stream);
-// Puts a kernel on the stream that waits for what the phase waits for: one block of 32 threads.
-void launch_wait(const Task& task, const Phase& phase, cudaStream_t stream);
 
 }  // namespace lockstep::comm::p2p

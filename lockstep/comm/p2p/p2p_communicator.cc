@@ -116,7 +116,6 @@ void P2pCommunicator::issue_phases(const Task& task, const Plan& plan, const Ker
 }
 
 void P2pCommunicator::wait_before(const Phase& phase, const Task& task) {
-  if (arenas_.waiting() == Waiting::kernel) return launch_wait(task, phase, stream_queue().stream());
   const auto& met = task.ranks[task.rank].met[static_cast<std::size_t>(phase.waits)];
   std::vector<const std::uint32_t*> words;
   for (std::uint32_t peer = 0; peer < task.world; ++peer)

@@ -48,7 +48,7 @@ constexpr const char* kWaitName = "LOCKSTEP_P2P_WAIT";
 constexpr const char* kBlocksName = "LOCKSTEP_P2P_BLOCKS";
 
 std::optional<Waiting> waiting_named(const std::string& name) {
-  for (const Waiting each : {Waiting::blocks, Waiting::memory, Waiting::kernel})
+  for (const Waiting each : {Waiting::blocks, Waiting::memory})
     if (name == name_of(each)) return each;
   return std::nullopt;
 }
@@ -73,15 +73,7 @@ void require_same_settings(const std::vector<PeerFacts>& all, int rank) {
 }  // namespace
 
 std::string_view name_of(Waiting waiting) {
-  switch (waiting) {
-    case Waiting::blocks:
-      return "blocks";
-    case Waiting::memory:
-      return "memory";
-    case Waiting::kernel:
-      break;
-  }
-  return "kernel";
+  return waiting == Waiting::blocks ? "blocks" : "memory";
 }
 
 WaitSettings WaitSettings::from_environment() {
@@ -89,7 +81,7 @@ WaitSettings WaitSettings::from_environment() {
   settings.waiting = base::environment(kWaitName).value_or(kAuto);
   if (settings.waiting != kAuto && !waiting_named(settings.waiting))
     throw base::ConfigError(
-        fmt::format("{} is {}: it may be blocks, memory, kernel or auto.", kWaitName, settings.waiting));
+        fmt::format("{} is {}: it may be blocks, memory or auto.", kWaitName, settings.waiting));
   const long blocks = base::environment_integer(kBlocksName).value_or(0);
   if (blocks < 0 || blocks > kMostPhaseBlocks)
     throw base::ConfigError(
@@ -151,15 +143,15 @@ Waiting waiting_of(const std::vector<PeerFacts>& all, int rank) {
   require_same_settings(all, rank);
   const auto unable =
       std::find_if(all.begin(), all.end(), [](const PeerFacts& facts) { return !facts.memory_waits; });
-  const std::optional<Waiting> told = waiting_named(all.front().settings.waiting);
-  if (told == Waiting::memory && unable != all.end())
-    throw base::ConfigError(
-        fmt::format("rank {}: {} is memory, and the driver or device of rank {} cannot wait for memory on a "
-                    "stream. Unset it.",
-                    rank, kWaitName, unable - all.begin()));
-  if (told) return *told;
-  if (!share_a_gpu(all)) return Waiting::blocks;
-  return unable == all.end() ? Waiting::memory : Waiting::kernel;
+  const Waiting waiting = waiting_named(all.front().settings.waiting)
+                              .value_or(share_a_gpu(all) ? Waiting::memory : Waiting::blocks);
+  if (waiting == Waiting::memory && unable != all.end())
+    throw base::ConfigError(fmt::format(
+        "rank {}: ranks that share a GPU wait for each other by memory operations on a stream, which "
+        "the driver or device of rank {} cannot do. Use another backend, or {}=blocks, which may "
+        "stall.",
+        rank, unable - all.begin(), kWaitName));
+  return waiting;
 }
 
 std::uint32_t most_blocks(const std::vector<PeerFacts>& all, Waiting waiting) {

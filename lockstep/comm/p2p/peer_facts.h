@@ -19,7 +19,6 @@ using HandleBytes = std::array<unsigned char, kHandleBytes>;
 enum class Waiting {
   blocks,  // an operation is one kernel, whose blocks wait
   memory,  // in phases (phases.h): the stream waits, by memory operations
-  kernel,  // in phases: a kernel of one small block waits
 };
 std::string_view name_of(Waiting waiting);
 
@@ -53,7 +52,7 @@ void require_joinable(const std::vector<PeerFacts>& all, int rank);
 
 // How the ranks wait for each other, the same on all of them: by blocks where each has a GPU of its own, else
 // in phases; or as they are all told. Throws ConfigError, with the next step, where they are told different
-// things, or what a device cannot.
+// things, or a driver cannot wait for memory.
 Waiting waiting_of(const std::vector<PeerFacts>& all, int rank);
 
 // Whether any two of them are on one GPU.

@@ -1,5 +1,9 @@
-// The kernels of an operation in phases (phases.h): none of them waits, except the one that does nothing
-// else. Included by kernels.cu only.
+// The kernels of an operation in phases (phases.h): none of them waits. Included by kernels.cu only.
+//
+// Words in the host's memory are looked at by one block of a kernel alone, at its end: such reads of one word
+// by many blocks go one after the other, 3 us each. Until then a kernel may have worked for nothing, since
+// this rank has been stopped or a peer means another operation: what it reads and writes are its own buffers
+// and the arenas all the same, which stay where they are after a failure.
 #pragma once
 
 #include "lockstep/comm/p2p/block.cuh"
@@ -13,11 +17,9 @@ class PhaseBlock {
  public:
   __device__ PhaseBlock(const Task& task, const Phase& phase) : task_(task), phase_(phase), block_(task) {}
 
-  // Whether this block may do its work: nothing has stopped this rank, and the peers that it waited for mean
-  // the same operation. The looks at the host's memory, a microsecond each, are under way together.
+  // Whether this block may do its work: nothing that was found on the device has stopped this rank.
   __device__ bool may_begin_all() const {
-    const bool leaves = (is_last_thread() && is_stopped()) || (meets(threadIdx.x) && !agrees(threadIdx.x));
-    if (__syncthreads_or(leaves) != 0) return false;
+    if (!block_.may_begin_all()) return false;
     if (blockIdx.x == 0 && is_last_thread()) note_begin();
     return true;
   }
@@ -29,11 +31,15 @@ class PhaseBlock {
     return task_.arenas[from] + outbox_offset(to, 0, blockIdx.x);
   }
 
-  // The last block to come here puts back the words of the meeting that was waited for, and signals the next
-  // one. One thread does both for one peer, so the peer's word is 0 before that peer may write it again.
+  // The last block to come here looks whether the host has ended this rank's waits, and whether the peers
+  // that it waited for mean the same operation. If all is well it puts back the words of the meeting that was
+  // waited for, and signals the next one. One thread does both for one peer, so the peer's word is 0 before
+  // that peer may write it again.
   __device__ void end_all() const {
     if (!is_last_block_all()) return;
     const unsigned peer = threadIdx.x;
+    const bool leaves = (is_last_thread() && is_aborted()) || (meets(peer) && !agrees(peer));
+    if (__syncthreads_or(leaves) != 0) return;
     if (meets(peer)) {
       if (phase_.waits != Meeting::none) store_relaxed(word(task_.rank, phase_.waits, peer), 0u);
       if (phase_.signals != Meeting::none)
@@ -51,18 +57,14 @@ class PhaseBlock {
   __device__ std::uint32_t* word(unsigned rank, Meeting meeting, unsigned who) const {
     return &task_.ranks[rank].met[static_cast<unsigned>(meeting)][who];
   }
-  __device__ bool is_stopped() const {
-    const std::uint32_t aborted = load_relaxed(&task_.words->abort);
-    return aborted != 0 || load_relaxed(&block_.own_header().stop) != 0;
-  }
+  __device__ bool is_aborted() const { return load_relaxed(&task_.words->abort) != 0; }
 
   // A word that the host has set, to end a wait, was set after `abort`.
   __device__ bool agrees(unsigned peer) const {
-    const std::uint32_t seen = load_acquire(word(task_.rank, phase_.waits, peer));
-    if (phase_.waits == Meeting::read || phase_.waits == Meeting::taken)
-      return true;  // of the operation before
-    if (seen == came(task_.signature)) return true;
-    block_.stop(load_relaxed(&task_.words->abort) != 0 ? Trouble::none : Trouble::disagreement, peer);
+    if (phase_.waits == Meeting::none || phase_.waits == Meeting::read || phase_.waits == Meeting::taken)
+      return true;  // those are of the operation before
+    if (load_acquire(word(task_.rank, phase_.waits, peer)) == came(task_.signature)) return true;
+    block_.stop(is_aborted() ? Trouble::none : Trouble::disagreement, peer);
     return false;
   }
 
@@ -143,17 +145,6 @@ __global__ __launch_bounds__(kThreads, 2) void reduce_phase_kernel(const __grid_
   if (!block.may_begin_all()) return;
   reduce_pieces<Element, Op>(block.regions(), block.regions().own(), phase.round);
   block.end_all();
-}
-
-// Waits for what a phase waits for, in one block of as many threads as there may be ranks. Ends like all
-// waits: by an abort, or when its time is over.
-__global__ __launch_bounds__(kMostRanks) void wait_kernel(const __grid_constant__ Task task,
-                                                          const __grid_constant__ Phase phase) {
-  const Block block(task);
-  const unsigned peer = threadIdx.x;
-  const bool meets = is_of_message(phase.step) ? peer == task.root : peer < task.world && peer != task.rank;
-  if (meets)
-    block.wait_for_meeting(&task.ranks[task.rank].met[static_cast<unsigned>(phase.waits)][peer], peer);
 }
 
 }  // namespace lockstep::comm::p2p

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <thread>
 
 #include "lockstep/comm/reduction/reduction.h"
 #include "tests/comm/cuda/device_support.h"
@@ -142,7 +143,10 @@ TEST_P(P2pFailures, NameTheRankThatDidNotComeToAnOperation) {
       3,
       [](Rank& self) {
         const auto communicator = open_waiting(self, GetParam(), std::chrono::seconds(3));
-        if (self.group.rank != 1) communicator->run(comm::barrier());
+        if (self.group.rank != 1)
+          communicator->run(comm::barrier());
+        else
+          std::this_thread::sleep_for(std::chrono::seconds(6));
       },
       std::chrono::seconds(60));
   EXPECT_THAT(results[0].message, HasSubstr("rank 1 did not come"));
@@ -167,7 +171,7 @@ TEST_P(P2pFailures, TellARankWhoseDeviceIsLateFromOneThatDidNotCome) {
 TEST(P2pSettings, ThatDifferAreRefusedByName) {
   LOCKSTEP_NEED_DEVICE();
   const std::vector<RankResult> results = run_ranks(
-      2, [](Rank& self) { open_waiting(self, self.group.rank == 0 ? "kernel" : "memory"); },
+      2, [](Rank& self) { open_waiting(self, self.group.rank == 0 ? "blocks" : "memory"); },
       std::chrono::seconds(60));
   for (const RankResult& result : results) EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(results[0].message, HasSubstr("LOCKSTEP_P2P_WAIT"));

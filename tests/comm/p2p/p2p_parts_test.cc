@@ -94,7 +94,7 @@ TEST(JoiningTest, GivesAllRanksTheBlocksThatTheSmallestSliceCanRun) {
 
 TEST(JoiningTest, GivesKernelsThatNeverWaitTwiceAsManyBlocks) {
   EXPECT_EQ(most_blocks({facts(1), facts(2)}, Waiting::memory), 64u);
-  EXPECT_EQ(most_blocks({facts(1), facts(2, "one", 16)}, Waiting::kernel), 32u);
+  EXPECT_EQ(most_blocks({facts(1), facts(2, "one", 16)}, Waiting::memory), 32u);
 }
 
 TEST(JoiningTest, KeepsToTheBlocksThatTheEnvironmentAllows) {
@@ -121,19 +121,18 @@ TEST(WaitingTest, IsInPhasesWhereAnyTwoShareAGpu) {
   EXPECT_EQ(waiting_of(three, 2), Waiting::memory);
 }
 
-TEST(WaitingTest, IsDoneByAKernelWhereAnyRanksStreamsCannot) {
+TEST(WaitingTest, IsRefusedWhereRanksShareAGpuAndAnyOnesStreamsCannot) {
   std::vector<PeerFacts> all = two_ranks("abcdef");
   all[1].memory_waits = false;
-  EXPECT_EQ(waiting_of(all, 0), Waiting::kernel);
-  for (PeerFacts& each : all) each.settings.waiting = "memory";
   EXPECT_THAT(message_of<base::ConfigError>([&] { waiting_of(all, 0); }),
-              ::testing::AllOf(HasSubstr("rank 1"), HasSubstr("LOCKSTEP_P2P_WAIT")));
+              ::testing::AllOf(HasSubstr("rank 1"), HasSubstr("LOCKSTEP_P2P_WAIT=blocks")));
+  for (PeerFacts& each : all) each.settings.waiting = "blocks";
+  EXPECT_EQ(waiting_of(all, 0), Waiting::blocks);
 }
 
 TEST(WaitingTest, IsWhatAllRanksAreTold) {
   EXPECT_EQ(waiting_of(two_ranks("abcdef", "blocks"), 0), Waiting::blocks);
   EXPECT_EQ(waiting_of(two_ranks("another", "memory"), 0), Waiting::memory);
-  EXPECT_EQ(waiting_of(two_ranks("another", "kernel"), 0), Waiting::kernel);
 }
 
 TEST(WaitingTest, IsRefusedByNameWhereRanksAreToldDifferentThings) {
@@ -147,9 +146,9 @@ TEST(WaitingTest, IsRefusedByNameWhereRanksAreToldDifferentThings) {
 }
 
 TEST(WaitingTest, IsReadFromTheEnvironment) {
-  ::setenv("LOCKSTEP_P2P_WAIT", "kernel", 1);
+  ::setenv("LOCKSTEP_P2P_WAIT", "memory", 1);
   ::setenv("LOCKSTEP_P2P_BLOCKS", "2", 1);
-  EXPECT_EQ(WaitSettings::from_environment().waiting, "kernel");
+  EXPECT_EQ(WaitSettings::from_environment().waiting, "memory");
   EXPECT_EQ(WaitSettings::from_environment().most_blocks, 2);
   ::setenv("LOCKSTEP_P2P_WAIT", "somehow", 1);
   EXPECT_THAT(message_of<base::ConfigError>([] { WaitSettings::from_environment(); }), HasSubstr("somehow"));

@@ -13,7 +13,7 @@
 
 namespace lockstep::testing {
 
-inline constexpr const char* kP2pWays[] = {"blocks", "memory", "kernel"};
+inline constexpr const char* kP2pWays[] = {"blocks", "memory"};
 
 struct P2pCase {
   int world;

@@ -23,10 +23,14 @@ const std::string kNorms =
     "--model resnet18-cifar --model-options width=8 --data digits --train-samples 240 --image-size 16 "
     "--buffers broadcast ";
 
-// bf16 with batch norms and biases of the kernels that read sixteen bytes at a time.
-const std::string kRounded =
-    "--data digits --train-samples 240 --precision bf16 --global-batch 24 --steps 20 "
-    "--learning-rate 0.02 --validate-every 0 --threads 1 ";
+const std::string kFewSteps =
+    "--data digits --train-samples 240 --global-batch 24 --steps 8 --learning-rate 0.02 --validate-every 0 "
+    "--threads 1 ";
+
+std::vector<double> first_two(std::vector<double> losses) {
+  losses.resize(2);
+  return losses;
+}
 
 class GpuStrategies : public GpuRuns {
  protected:
@@ -56,19 +60,28 @@ TEST_F(GpuStrategies, DdpInAGraphFollowsTheLossCurveOfCoresWithManyKindsOfLayers
                  "--strategy ddp --workers 2 --backend p2p --graph on" + std::string(kSlice));
 }
 
-// Tensors of odd sizes lie anywhere in a bucket or a layer, and the kernels read them where they are.
-TEST_F(GpuStrategies, DividedModelsTrainInBf16WhereverTheirTensorsLie) {
+// Tensors of odd sizes lie anywhere in a bucket or a layer, and the kernels read them where they are. In bf16
+// deep nets drift apart within a few steps, so there the first two losses are compared; f64 says the rest.
+TEST_F(GpuStrategies, DividedModelsTrainWhereverTheirTensorsLie) {
   for (const std::string model :
        {"--model lenet5 --image-size 28 ", "--model resnet18-cifar --image-size 32 ",
         "--model densenet121 --image-size 32 "}) {
-    const std::string flags = kRounded + model + "--workers 2 --device cuda --slice-share 25% --timeout 30s ";
-    const TrainRun whole = store_.train(flags + "--strategy ddp --backend p2p", kSeconds);
-    ASSERT_EQ(whole.exit_code, 0) << whole.err;
-    for (const std::string strategy :
-         {"zero1 --backend p2p", "zero1 --backend nccl", "zero3 --backend nccl"}) {
-      const TrainRun run = store_.train(flags + "--strategy " + strategy, kSeconds);
-      ASSERT_EQ(run.exit_code, 0) << model << strategy << ": " << run.err;
-      EXPECT_LE(largest_difference(whole.losses(), run.losses()), 0.1) << model << strategy;
+    for (const std::string precision : {"bf16", "f64"}) {
+      const std::string flags = kFewSteps + model +
+                                "--workers 2 --device cuda --slice-share 25% --timeout 30s --precision " +
+                                precision + " ";
+      const TrainRun whole = store_.train(flags + "--strategy ddp --backend p2p --graph off", kSeconds);
+      ASSERT_EQ(whole.exit_code, 0) << whole.err;
+      for (const std::string strategy :
+           {"zero1 --backend p2p", "zero1 --backend nccl", "zero3 --backend nccl"}) {
+        const TrainRun run = store_.train(flags + "--strategy " + strategy, kSeconds);
+        ASSERT_EQ(run.exit_code, 0) << flags << strategy << ": " << run.err;
+        if (precision == "f64")
+          EXPECT_LE(largest_difference(whole.losses(), run.losses()), 1e-9) << flags << strategy;
+        else
+          EXPECT_LE(largest_difference(first_two(whole.losses()), first_two(run.losses())), 0.02)
+              << flags << strategy;
+      }
     }
   }
 }
