@@ -75,6 +75,7 @@ void load_kernels() {
     for (int op = 0; op < kReduceOps; ++op) load(row[op]);
   for (const PhaseKernel* row : kReducePhaseKernels)
     for (int op = 0; op < kReduceOps; ++op) load(row[op]);
+  load(look_kernel);
   load(move_phase_kernel);
   load(move_kernel);
   load(send_kernel);
@@ -93,6 +94,7 @@ void launch_phase(const Task& task, const Phase& phase, const KernelChoice& choi
           ? kReducePhaseKernels[static_cast<std::size_t>(choice.type)][choice.reduce_op]
           : move_phase_kernel;
   void* arguments[] = {const_cast<Task*>(&task), const_cast<Phase*>(&phase)};
+  if (phase.waits != Meeting::none) launch(look_kernel, 1, kMostRanks, arguments, stream);
   launch(kernel, phase.step == Step::note ? 1 : blocks, kThreads, arguments, stream);
 }
 

@@ -60,8 +60,8 @@ void load_kernels();
 // Puts the kernel of one operation on the stream.
 void launch_kernel(const Task& task, const KernelChoice& choice, std::uint32_t blocks, cudaStream_t stream);
 
-// Puts the kernel of one phase of an operation on the stream: what it waits for has happened before it
-// begins.
+// Puts the kernels of one phase of an operation on the stream: what it waits for has happened before they
+// begin.
 void launch_phase(const Task& task, const Phase& phase, const KernelChoice& choice, std::uint32_t blocks,
                   cudaStream_t stream);
 

@@ -1,9 +1,7 @@
 // The kernels of an operation in phases (phases.h): none of them waits. Included by kernels.cu only.
 //
-// Words in the host's memory are looked at by one block of a kernel alone, at its end: such reads of one word
-// by many blocks go one after the other, 3 us each. Until then a kernel may have worked for nothing, since
-// this rank has been stopped or a peer means another operation: what it reads and writes are its own buffers
-// and the arenas all the same, which stay where they are after a failure.
+// Words in the host's memory are looked at by a kernel of one block in front of each phase: reads of the same
+// word by many blocks go over the bus one after the other, 3 us each.
 #pragma once
 
 #include "lockstep/comm/p2p/block.cuh"
@@ -17,7 +15,13 @@ class PhaseBlock {
  public:
   __device__ PhaseBlock(const Task& task, const Phase& phase) : task_(task), phase_(phase), block_(task) {}
 
-  // Whether this block may do its work: nothing that was found on the device has stopped this rank.
+  // Behind a wait: stops this rank where the host has ended the wait, or a peer means another operation.
+  __device__ void look() const {
+    if (is_last_thread() && is_aborted()) block_.stop(Trouble::none, task_.rank);
+    if (meets(threadIdx.x)) require_agreement(threadIdx.x);
+  }
+
+  // Whether this block may do its work: nothing has stopped this rank.
   __device__ bool may_begin_all() const {
     if (!block_.may_begin_all()) return false;
     if (blockIdx.x == 0 && is_last_thread()) note_begin();
@@ -31,15 +35,11 @@ class PhaseBlock {
     return task_.arenas[from] + outbox_offset(to, 0, blockIdx.x);
   }
 
-  // The last block to come here looks whether the host has ended this rank's waits, and whether the peers
-  // that it waited for mean the same operation. If all is well it puts back the words of the meeting that was
-  // waited for, and signals the next one. One thread does both for one peer, so the peer's word is 0 before
-  // that peer may write it again.
+  // The last block to come here puts back the words of the meeting that was waited for, and signals the next
+  // one. One thread does both for one peer, so the peer's word is 0 before that peer may write it again.
   __device__ void end_all() const {
     if (!is_last_block_all()) return;
     const unsigned peer = threadIdx.x;
-    const bool leaves = (is_last_thread() && is_aborted()) || (meets(peer) && !agrees(peer));
-    if (__syncthreads_or(leaves) != 0) return;
     if (meets(peer)) {
       if (phase_.waits != Meeting::none) store_relaxed(word(task_.rank, phase_.waits, peer), 0u);
       if (phase_.signals != Meeting::none)
@@ -60,12 +60,11 @@ class PhaseBlock {
   __device__ bool is_aborted() const { return load_relaxed(&task_.words->abort) != 0; }
 
   // A word that the host has set, to end a wait, was set after `abort`.
-  __device__ bool agrees(unsigned peer) const {
-    if (phase_.waits == Meeting::none || phase_.waits == Meeting::read || phase_.waits == Meeting::taken)
-      return true;  // those are of the operation before
-    if (load_acquire(word(task_.rank, phase_.waits, peer)) == came(task_.signature)) return true;
-    block_.stop(is_aborted() ? Trouble::none : Trouble::disagreement, peer);
-    return false;
+  __device__ void require_agreement(unsigned peer) const {
+    const std::uint32_t seen = load_acquire(word(task_.rank, phase_.waits, peer));
+    if (phase_.waits == Meeting::read || phase_.waits == Meeting::taken) return;  // of the operation before
+    if (seen != came(task_.signature))
+      block_.stop(is_aborted() ? Trouble::none : Trouble::disagreement, peer);
   }
 
   __device__ bool is_last_block_all() const {
@@ -111,6 +110,12 @@ __device__ inline void send(const Task& task, const PhaseBlock& block, std::uint
 __device__ inline void receive(const Task& task, const PhaseBlock& block, std::uint32_t round) {
   const Piece piece = piece_of(task, round, task.part_bytes[0]);
   copy_all(task.output + piece.begin, block.outbox(task.root, task.rank), piece.bytes);
+}
+
+// One block of as many threads as there may be ranks.
+__global__ __launch_bounds__(kMostRanks) void look_kernel(const __grid_constant__ Task task,
+                                                          const __grid_constant__ Phase phase) {
+  PhaseBlock(task, phase).look();
 }
 
 __global__ __launch_bounds__(kThreads, 2) void move_phase_kernel(const __grid_constant__ Task task,

@@ -15,8 +15,9 @@
 namespace lockstep::comm::p2p {
 namespace {
 
-// A kernel on a stream, behind its wait: all of it constant, as a recording keeps it.
+// A kernel on a stream: all of it constant, as a recording keeps it.
 struct Launch {
+  bool looks;  // the small one behind a wait
   Operation operation;
   Task task;
   Phase phase;
@@ -34,9 +35,12 @@ class ModelRank {
 
   Recorded record(const Operation& operation) {
     Recorded made;
-    for (const Phase& phase : host_.phases_for(operation))
-      made.push_back({operation, host_.task_for(operation), phase,
-                      phase.step == Step::note ? 1 : host_.plan_of(operation).blocks});
+    for (const Phase& phase : host_.phases_for(operation)) {
+      const Task task = host_.task_for(operation);
+      if (phase.waits != Meeting::none) made.push_back({true, operation, task, phase, 1});
+      made.push_back(
+          {false, operation, task, phase, phase.step == Step::note ? 1 : host_.plan_of(operation).blocks});
+    }
     return made;
   }
   void put(const Recorded& recorded) { stream_.insert(stream_.end(), recorded.begin(), recorded.end()); }
@@ -56,8 +60,10 @@ class ModelRank {
       std::shuffle(blocks_left_.begin(), blocks_left_.end(), random);
     }
     const unsigned block = blocks_left_.back();
-    testing::run_block(block, launch.blocks,
-                       [&] { HostRank::call_phase(launch.operation, launch.task, launch.phase); });
+    testing::run_block(block, launch.blocks, [&] {
+      if (launch.looks) return look_kernel(launch.task, launch.phase);
+      HostRank::call_phase(launch.operation, launch.task, launch.phase);
+    });
     blocks_left_.pop_back();
     if (blocks_left_.empty()) stream_.pop_front();
   }
@@ -78,7 +84,7 @@ class ModelRank {
   static constexpr std::uint32_t kMostBlocksHere = 3;
 
   bool has_met(const Launch& launch) const {
-    if (launch.phase.waits == Meeting::none) return true;
+    if (!launch.looks) return true;
     const auto& met = own_->met[static_cast<int>(launch.phase.waits)];
     for (std::uint32_t peer = 0; peer < launch.task.world; ++peer) {
       const bool waits =
