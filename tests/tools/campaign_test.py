@@ -156,6 +156,19 @@ class Journal(WithKinds):
         self.assertEqual((code, self.played.count(2)), (0, 2))
         self.assertRegex(text, r"1 of those that held were late at first .*2 \(it took 9 s\)")
 
+    def test_what_only_the_load_excuses_is_listed(self):
+        def slow(fault):
+            if fault.index == 5:
+                program = room.Program(fault.room, ["sleep", "1"])
+                fault.expect_end([program], 0.1)
+
+        self.use(slow)
+        self.addCleanup(setattr, fault, "crowding", fault.crowding)
+        fault.crowding = lambda load: 4.0
+        code, text = self.run_all(self.settings("excused", "--allowance", "0.5"))
+        self.assertEqual(code, 0)
+        self.assertRegex(text, r"1 of those that held were in time only because of the load.* 5 \(\w+: the run ended after")
+
     def test_what_is_late_every_time_did_not_hold(self):
         self.use(lambda fault: fault.complain("late", "it took 9 s"))
         self.assertEqual(self.run_all(self.settings("late"))[0], 1)

@@ -50,7 +50,7 @@ def play(settings, index, kind):
         fault.complain("campaign", "its own error: " + traceback.format_exc()[-800:])
     finally:
         fault.close()
-    return {"index": index, "kind": kind, "drawn": fault.drawn, "complaints": fault.complaints, "notes": fault.notes, "missed": fault.missed,
+    return {"index": index, "kind": kind, "drawn": fault.drawn, "complaints": fault.complaints, "notes": fault.notes, "missed": fault.missed, "excused": fault.excused,
             "skipped": skipped, "seconds": round(time.monotonic() - began, 2), "load": round(os.getloadavg()[0], 1)}
 
 
@@ -130,6 +130,10 @@ def table(settings, outcomes):
     if late:
         lines.append(f"\n{len(late)} of those that held were late at first and in time when tried again (load up to "
                      f"{max(outcome['load'] for outcome in late)}): " + ", ".join(f"{outcome['index']} ({outcome['late_before'][0]})" for outcome in late))
+    excused = [outcome for outcome in held if outcome.get("excused")]
+    if excused:
+        lines.append(f"\n{len(excused)} of those that held were in time only because of the load, which hides delays of seconds; again on a quiet machine: "
+                     + ", ".join(f"{outcome['index']} ({outcome['kind']}: {outcome['excused'][0]})" for outcome in excused))
     for outcome in tried:
         if outcome["verdict"] == "failed":
             lines.append("\n" + described(settings, outcome))

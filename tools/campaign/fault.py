@@ -80,6 +80,7 @@ class Fault:
         self.complaints = []
         self.notes = []
         self.missed = False
+        self.excused = []  # late, and perhaps not beyond what the load excuses
         self._room = None
 
     # Draws
@@ -152,6 +153,8 @@ class Fault:
         took = None
         if all(program.wait(end - time.monotonic()) for program in programs):
             took = time.monotonic() - since
+            if took > promise + self.settings.allowance:
+                self.excused.append(f"{what} ended after {took:.1f} s; {promise:g} s are promised")
         verdict = verdict_of_time(took, promise, self.settings.allowance * crowding(os.getloadavg()[0]))
         if verdict == "hang":
             self.complain("hang", f"{what} was still there {promise + HARD_SECONDS:.0f} s later; {promise:g} s are promised: " + said(programs))

@@ -15,6 +15,7 @@ EPOCHS = 3
 MOMENTS = ("joining", "loading", "first steps", "checkpoint", "validation", "end")
 BACKENDS = ("shm", "gloo", "mpi")
 SLOWLY = {"LOCKSTEP_DELAY": "compute=15ms"}  # a step is long enough to be met in its middle
+MOST_STEPS_UNTIL_ALL_AGREE = 8
 LOCAL_TIMEOUT, JOIN_TIMEOUT = 3, 6
 LEISURE = ("--timeout", "60s", "--join-timeout", "60s")  # time-outs are for disturbed runs; others are not to meet them on a busy machine
 
@@ -80,6 +81,10 @@ class Training:
             if event.get("event") == kind:
                 found.append(event)
         return found
+
+    def nearly_done(self):
+        """Whether what is to stop it after the step that runs may come after its last one."""
+        return self.count(0, "step") >= STEPS_PER_EPOCH * EPOCHS - MOST_STEPS_UNTIL_ALL_AGREE
 
     def losses(self):
         return [event.get("loss") for event in self.events(0, "step")]

@@ -219,7 +219,7 @@ std::optional<base::TimePoint> Assembly::next_deadline() const {
 
 Standing Assembly::standing() const {
   const auto present = std::count_if(rank_of_.begin(), rank_of_.end(), [this](const auto& m) {
-    return !inquiry_.has_finished(m.second) && !inquiry_.is_silent(m.second);
+    return !inquiry_.has_finished(m.second) && !(verdict_ && inquiry_.kept_silent(m.second));
   });
   return {verdict_, finished_, static_cast<int>(present)};
 }

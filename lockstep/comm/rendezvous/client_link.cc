@@ -202,13 +202,15 @@ void ClientLink::run_has_ended(const Verdict& verdict, base::Nanoseconds grace) 
 
 void ClientLink::server_is_gone() {
   connected_ = false;
+  const Verdict verdict = verdict_without_server();
   {
     const std::lock_guard lock(mutex_);
     server_gone_ = true;
     changed_.notify_all();
     if (leaving_ || verdict_) return;
+    verdict_ = verdict;  // at once, for whoever waits for the server's answer
   }
-  run_has_ended(verdict_without_server(), options_.orphan_grace);
+  run_has_ended(verdict, options_.orphan_grace);
 }
 
 Verdict ClientLink::verdict_without_server() const {

@@ -41,6 +41,11 @@ void Inquiry::silent(int rank, base::Nanoseconds how_long, base::TimePoint at) {
   if (!of(rank).silent) of(rank).silent = how_long;
 }
 
+bool Inquiry::kept_silent(int rank) const {
+  const RankEvidence& mine = evidence_.ranks[static_cast<std::size_t>(rank)];
+  return mine.silent || (answers_matter() && mine.asked && !mine.position);
+}
+
 void Inquiry::end_asked(const EndRequest& request, base::TimePoint at) {
   begin(at);
   if (!evidence_.end) evidence_.end = request;

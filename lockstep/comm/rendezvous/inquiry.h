@@ -34,9 +34,9 @@ class Inquiry {
   void ended(int rank, const std::string& how, base::TimePoint at);
   void lost(int rank, base::TimePoint at);
   void silent(int rank, base::Nanoseconds how_long, base::TimePoint at);
-  bool is_silent(int rank) const {
-    return evidence_.ranks[static_cast<std::size_t>(rank)].silent.has_value();
-  }
+  // Once the verdict has fallen: whether it was asked in vain, or nothing had been heard of it for long.
+  // Nobody need wait for it.
+  bool kept_silent(int rank) const;
   void end_asked(const EndRequest& request, base::TimePoint at);
 
   bool begun() const { return begun_at_.has_value(); }

@@ -46,6 +46,23 @@ TEST(Inquiry, WaitsForAnswersAfterATimeoutAndNoLongerThanTheDiagnosis) {
   EXPECT_EQ(inquiry.due_at(), kStart);
 }
 
+TEST(Inquiry, KnowsWhoWasAskedInVain) {
+  Inquiry inquiry = make(false);
+  inquiry.reported(0, report_of(Kind::timed_out), kStart);
+  for (int rank = 0; rank < 3; ++rank) inquiry.asked(rank);
+  inquiry.answered(1, kPosition);
+  EXPECT_FALSE(inquiry.kept_silent(0));
+  EXPECT_FALSE(inquiry.kept_silent(1));
+  EXPECT_TRUE(inquiry.kept_silent(2));
+}
+
+TEST(Inquiry, CallsNobodySilentWhoseAnswerDidNotMatter) {
+  Inquiry inquiry = make(false);
+  inquiry.reported(1, report_of(Kind::failed), kStart);
+  inquiry.asked(0);
+  EXPECT_FALSE(inquiry.kept_silent(0));
+}
+
 TEST(Inquiry, GivesTheLostRankAMomentToTellItsOwnStory) {
   Inquiry inquiry = make(false);
   inquiry.reported(0, report_of(Kind::peer_lost), kStart);

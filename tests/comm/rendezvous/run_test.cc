@@ -122,6 +122,7 @@ TEST_F(Run, FindsAStoppedRankWhenAnotherTimesOut) {
   EXPECT_EQ(ranks_->wait(1), 124);
   EXPECT_EQ(verdict().rank, 2);
   EXPECT_THAT(verdict().message, HasSubstr("rank 2 does not answer"));
+  EXPECT_TRUE(server_->wait_until_left(base::Deadline(seconds(5)))) << "the stopped rank cannot leave";
 }
 
 TEST_F(Run, NamesAStoppedRankForWhichNobodyWaits) {
