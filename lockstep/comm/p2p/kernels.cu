@@ -94,8 +94,9 @@ void launch_phase(const Task& task, const Phase& phase, const KernelChoice& choi
           ? kReducePhaseKernels[static_cast<std::size_t>(choice.type)][choice.reduce_op]
           : move_phase_kernel;
   void* arguments[] = {const_cast<Task*>(&task), const_cast<Phase*>(&phase)};
-  if (phase.waits != Meeting::none) launch(look_kernel, 1, kMostRanks, arguments, stream);
-  launch(kernel, phase.step == Step::note ? 1 : blocks, kThreads, arguments, stream);
+  if (phase.step == Step::note) blocks = 1;
+  if (looks_ahead(phase, blocks)) launch(look_kernel, 1, kMostRanks, arguments, stream);
+  launch(kernel, blocks, kThreads, arguments, stream);
 }
 
 }  // namespace lockstep::comm::p2p

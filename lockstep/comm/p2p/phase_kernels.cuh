@@ -1,7 +1,7 @@
 // The kernels of an operation in phases (phases.h): none of them waits. Included by kernels.cu only.
 //
-// Words in the host's memory are looked at by a kernel of one block in front of each phase: reads of the same
-// word by many blocks go over the bus one after the other, 3 us each.
+// Words in the host's memory are looked at by one block: reads of the same word by many go over the bus one
+// after the other, 3 us each. Where a phase has several, a kernel of one small block in front of them looks.
 #pragma once
 
 #include "lockstep/comm/p2p/block.cuh"
@@ -23,6 +23,8 @@ class PhaseBlock {
 
   // Whether this block may do its work: nothing has stopped this rank.
   __device__ bool may_begin_all() const {
+    if (gridDim.x == 1 && phase_.waits != Meeting::none) look();
+    __syncthreads();
     if (!block_.may_begin_all()) return false;
     if (blockIdx.x == 0 && is_last_thread()) note_begin();
     return true;

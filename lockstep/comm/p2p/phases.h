@@ -103,6 +103,11 @@ constexpr bool is_of_message(Step step) {
   return step >= Step::send;
 }
 
+// Whether a kernel in front of the phase's looks at what was waited for: a single block does so itself.
+inline bool looks_ahead(const Phase& phase, std::uint32_t blocks) {
+  return phase.waits != Meeting::none && blocks > 1;
+}
+
 // `sends`: of a message.
 std::vector<Phase> phases_of(Algorithm algorithm, bool sends, std::uint32_t rounds);
 

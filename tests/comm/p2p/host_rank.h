@@ -54,7 +54,7 @@ class HostRank {
     if (waiting_ == Waiting::blocks) return testing::run_kernel(plan.blocks, [&] { call(operation, task); });
     for (const Phase& phase : phases_for(operation)) {
       if (phase.waits != Meeting::none) wait_before(phase, task);
-      if (phase.waits != Meeting::none) testing::run_kernel(1, [&] { look_kernel(task, phase); });
+      if (looks_ahead(phase, plan.blocks)) testing::run_kernel(1, [&] { look_kernel(task, phase); });
       testing::run_kernel(plan.blocks, [&] { call_phase(operation, task, phase); });
     }
   }

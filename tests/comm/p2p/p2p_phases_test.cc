@@ -17,7 +17,8 @@ namespace {
 
 // A kernel on a stream: all of it constant, as a recording keeps it.
 struct Launch {
-  bool looks;  // the small one behind a wait
+  bool looks;  // the small one in front of a phase's
+  bool waits;  // for what the phase waits for
   Operation operation;
   Task task;
   Phase phase;
@@ -37,9 +38,10 @@ class ModelRank {
     Recorded made;
     for (const Phase& phase : host_.phases_for(operation)) {
       const Task task = host_.task_for(operation);
-      if (phase.waits != Meeting::none) made.push_back({true, operation, task, phase, 1});
-      made.push_back(
-          {false, operation, task, phase, phase.step == Step::note ? 1 : host_.plan_of(operation).blocks});
+      const std::uint32_t blocks = phase.step == Step::note ? 1 : host_.plan_of(operation).blocks;
+      const bool ahead = looks_ahead(phase, blocks);
+      if (ahead) made.push_back({true, true, operation, task, phase, 1});
+      made.push_back({false, !ahead, operation, task, phase, blocks});
     }
     return made;
   }
@@ -84,7 +86,7 @@ class ModelRank {
   static constexpr std::uint32_t kMostBlocksHere = 3;
 
   bool has_met(const Launch& launch) const {
-    if (!launch.looks) return true;
+    if (!launch.waits || launch.phase.waits == Meeting::none) return true;
     const auto& met = own_->met[static_cast<int>(launch.phase.waits)];
     for (std::uint32_t peer = 0; peer < launch.task.world; ++peer) {
       const bool waits =
