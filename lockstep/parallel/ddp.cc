@@ -123,9 +123,11 @@ void Ddp::begin_step(const StepPart& part) {
   for (const auto& slot : slots_) slot->fresh = true;
 }
 
+// One without a gradient is ready when it has been filled with zeros: its place holds what was reduced last,
+// or nothing yet.
 void Ddp::on_gradient(std::size_t parameter) {
   take_gradient(parameter);
-  if (sending_) mark_ready(parameter);
+  if (sending_ && written_[parameter]) mark_ready(parameter);
 }
 
 // The layer has written the gradient into its bucket; or autograd has made one of its own and left it in

@@ -27,6 +27,8 @@ class GradientPlaces {
   void begin_step();
   // Autograd has the gradient: into its place with it.
   void take(std::size_t parameter);
+  // Whether this step has written it: autograd also tells of parameters that it has found no gradient for.
+  bool has(std::size_t parameter) const { return written_[parameter]; }
   // A gradient that was not computed in this step is zero.
   void fill_if_missing(std::size_t parameter);
 

@@ -101,9 +101,11 @@ void Horovod::begin_step() {
   engine_.begin_step();
 }
 
+// One without a gradient is handed in with the rest, when it has been filled with zeros: its place holds what
+// was reduced last, or nothing yet.
 void Horovod::on_gradient(std::size_t parameter) {
   gradients_.take(parameter);
-  if (sending_ && overlap_.now()) hand_in(parameter);
+  if (sending_ && overlap_.now() && gradients_.has(parameter)) hand_in(parameter);
 }
 
 void Horovod::hand_in(std::size_t parameter) {
