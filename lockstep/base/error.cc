@@ -17,6 +17,9 @@ std::string limit_reached(int error_number) {
     return "; a process may open " + std::to_string(limit.rlim_cur) + ", see ulimit -n";
   if (error_number == EFBIG && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     return "; a file may grow to " + format_bytes(limit.rlim_cur) + ", see ulimit -f";
+  const bool no_memory = error_number == ENOMEM || error_number == EAGAIN;  // the latter for a thread's stack
+  if (no_memory && ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    return "; a process may take " + format_bytes(limit.rlim_cur) + " of memory, see ulimit -v";
   return "";
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <system_error>
 
 #include "lockstep/base/environment.h"
+#include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
 #include "lockstep/comm/rendezvous/own_host.h"
 
@@ -162,6 +164,10 @@ std::optional<Verdict> Session::carry_out(const std::function<void(Session&)>& b
     body(*this);
   } catch (const base::Error& error) {
     return fail(error, announces);
+  } catch (const std::system_error& error) {  // a thread that could not be started
+    return fail(base::Error(base::ExitCode::run_failed, fmt::format("rank {} failed: {}", group().rank,
+                                                                    base::errno_text(error.code().value()))),
+                announces);
   } catch (const std::exception& error) {
     return fail(base::Error(base::ExitCode::run_failed,
                             fmt::format("rank {} failed: {}", group().rank, error.what())),

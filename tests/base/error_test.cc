@@ -56,6 +56,18 @@ TEST(ErrnoText, NamesTheLimitThatWasReached) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
+TEST(ErrnoText, NamesTheLimitOfMemoryWhereThereIsOne) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit some{rlim_t{1} << 50, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &some), 0);
+  for (const int number : {ENOMEM, EAGAIN})
+    EXPECT_NE(errno_text(number).find("; a process may take 1024 TiB of memory, see ulimit -v)"),
+              std::string::npos)
+        << errno_text(number);
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+}
+
 TEST(ErrnoText, WithoutANumberIsTheCurrentOne) {
   errno = EACCES;
   EXPECT_EQ(errno_text(), errno_text(EACCES));

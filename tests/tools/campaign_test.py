@@ -235,6 +235,14 @@ class Verdicts(WithKinds):
         self.fault.expect_blame("nothing at all", 2)
         self.assertEqual(self.rules(), ["blame", "blame"])
 
+    def test_signals_that_the_campaign_was_told_to_ignore_reach_its_programs(self):
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.SIG_IGN))
+        program = self.start("exec sleep 60")
+        program.wait(0.3)
+        program.send(signal.SIGINT)
+        self.assertTrue(program.wait(10))
+        self.assertEqual(program.died_of(), signal.SIGINT)
+
     def test_processes_and_files_that_stay_are_left(self):
         self.start("touch $TMPDIR/forgotten; mkdir -p $LOCKSTEP_STORE/runs/.new-1; sleep 60").wait(0.5)
         self.fault.expect_nothing_left(patience=0.1)

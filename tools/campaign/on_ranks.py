@@ -8,12 +8,13 @@ import socket
 import time
 
 from fault import NotPossible
-from room import listening, read_bytes
+from room import is_held, listening, poll, read_bytes
 from training import BACKENDS, JOIN_TIMEOUT, LOCAL_TIMEOUT, MOMENTS, Training, draw_flags, wake
 
 KILL_SECONDS = 2.0
 EARLY_MPI_SECONDS = 5.0
 ASKING_SECONDS = 1.0  # in which everybody is asked where it is
+MPI_SECONDS = 1.0  # until a control thread ends a rank that waits inside MPI
 UNMISSED_SECONDS = 3.0  # beyond --timeout, where nobody waits for the rank that is stopped
 STUCK_SECONDS = 2.0  # beyond --join-timeout, for who is stuck inside MPI_Init
 WIND_DOWN_SECONDS = 10.0
@@ -74,7 +75,7 @@ def stopped(fault, way, flags, moment, delay, victim):
     run.reach(moment, victim, delay)
     process = run.worker(victim)
     struck = run.signal_rank(victim, signal.SIGSTOP)
-    promise = JOIN_TIMEOUT + STUCK_SECONDS if moment in ("joining", "loading") else LOCAL_TIMEOUT + (UNMISSED_SECONDS if moment == "end" else ASKING_SECONDS)
+    promise = JOIN_TIMEOUT + STUCK_SECONDS if moment in ("joining", "loading") else LOCAL_TIMEOUT + (UNMISSED_SECONDS if moment == "end" else ASKING_SECONDS + (MPI_SECONDS if fault.drawn.get("backend") == "mpi" else 0))
     others = [program for program in run.programs if process is None or program.pid != process.pid]
     fault.expect_end(others, promise + (2 if way == "mpirun" else 0), run.struck)
     if way == "hand" and process is not None:
@@ -179,6 +180,8 @@ def conclude(fault, run):
     if run.directory() is None or run.record() is not None:
         return
     whole = all(run.count(rank, "finished") for rank in range(run.workers))
+    files = [run.directory() / "spec.json", *run.directory().glob("rank*.jsonl")]
+    fault.expect(poll(lambda: not any(map(is_held, files)), KILL_SECONDS, 0.02), "left", "somebody still works on the run")
     done = fault.run(["runs", "conclude", run.directory().name], codes={0})
     record = run.record()
     if done.code == 0 and fault.expect(record is not None, "lost", "runs conclude ended with 0 and wrote no record"):

@@ -1,6 +1,7 @@
 """Where one fault happens: directories of its own, the programs that are started in them, and what these leave behind."""
 
 import ctypes
+import fcntl
 import os
 import re
 import resource
@@ -38,6 +39,18 @@ def read_bytes(path):
         return Path(path).read_bytes()
     except OSError:
         return b""
+
+
+def is_held(path):
+    """Whether somebody has a lock on this file. A process that ends has no memory any more, and so is not found in a room, some milliseconds before its files are closed."""
+    try:
+        with open(path, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def children_peak_bytes():
@@ -250,6 +263,9 @@ class Program:
     def _prepare(self):
         os.setpgid(0, 0)
         children_die_with_us()
+        # A shell that puts the campaign into the background has it ignore some, and programs keep to that.
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
         for what, value in self.limits.items():
             resource.setrlimit(what, (value, value))
 

@@ -37,6 +37,7 @@ int fault_order(const RankEvidence& rank) {
 }
 
 constexpr rlim_t kUsualStackBytes = 8 << 20;
+constexpr rlim_t kUsualOpenFiles = 1024;
 
 // Of this process, and so of those it starts.
 rlim_t limit_of(decltype(RLIMIT_STACK) what) {
@@ -52,6 +53,8 @@ std::string limits_that_are_set() {
   if (limit_of(RLIMIT_AS) != RLIM_INFINITY)
     limits.push_back("a process may take " + base::format_bytes(limit_of(RLIMIT_AS)) +
                      " of memory, see ulimit -v");
+  if (limit_of(RLIMIT_NOFILE) < kUsualOpenFiles)
+    limits.push_back(fmt::format("a process may open {}, see ulimit -n", limit_of(RLIMIT_NOFILE)));
   return limits.empty() ? ""
                         : "It may have met a limit that is set here (" + base::join(limits, "; ") + "). ";
 }
@@ -283,11 +286,12 @@ Verdict decide(const Evidence& evidence) {
 Verdict missing_ranks(const std::vector<int>& missing, int world, base::Nanoseconds waited) {
   return timed_out(
       missing.empty() ? -1 : missing.front(),
-      fmt::format("{} of {} did not arrive within {}. Likely cause: never started, ended before joining, or "
-                  "started with another address, port or key. Next step: look at {} first, or give ranks "
-                  "that start slowly more time (--join-timeout).",
-                  rank_list(missing), world, base::format_duration(waited),
-                  missing.size() == 1 ? "that rank's output" : "those ranks' output"));
+      fmt::format(
+          "{} of {} did not arrive within {}. {}Likely cause: never started, ended before joining, or "
+          "started with another address, port or key. Next step: look at {} first, or give ranks "
+          "that start slowly more time (--join-timeout).",
+          rank_list(missing), world, base::format_duration(waited), limits_that_are_set(),
+          missing.size() == 1 ? "that rank's output" : "those ranks' output"));
 }
 
 }  // namespace lockstep::comm

@@ -102,7 +102,11 @@ TEST(Verdict, OfARankThatEndedWithoutAWordNamesTheLimitsThatAreSet) {
     EXPECT_THAT(decide(evidence).message,
                 AllOf(HasSubstr("a file may grow to 1.00 MiB, see ulimit -f"), HasSubstr("see ulimit -v")));
   }
+  const LimitForTest enough(RLIMIT_NOFILE, 1024);
   EXPECT_THAT(decide(evidence).message, Not(HasSubstr("ulimit")));
+  const LimitForTest few(RLIMIT_NOFILE, 32);
+  EXPECT_THAT(decide(evidence).message, HasSubstr("a process may open 32, see ulimit -n"));
+  EXPECT_THAT(missing_ranks({0, 1}, 2, std::chrono::seconds(6)).message, HasSubstr("see ulimit -n"));
 }
 
 TEST(Verdict, TakesARanksOwnErrorAndItsExitCode) {
