@@ -60,8 +60,8 @@ at::DeviceIndex device_for(int local_rank) {
 }
 
 // f32 means f32: without this, libraries round to TF32's ten bits where they think it pays. With bf16 speed
-// is what matters: the fastest algorithm is found by trying, and may be another one tomorrow. With f64, which is
-// for comparing, it is one that adds up in the same order every time.
+// is what matters: the fastest algorithm is found by trying, and may be another one tomorrow. With f64, which
+// is for comparing, it is one that adds up in the same order every time.
 void set_up_gpu(at::ScalarType type) {
   at::globalContext().setAllowTF32CuDNN(false);
   at::globalContext().setAllowTF32CuBLAS(false);
