@@ -251,11 +251,20 @@ TEST_F(Strangers, modules_in_the_current_directory_are_not_imported) {
   }
 }
 
+// The address sanitizer's frames are so wide that they overflow a small stack before the program can look at
+// it.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kWideFrames = true;
+#else
+constexpr bool kWideFrames = false;
+#endif
+
 TEST_F(Strangers, limits_of_the_shell_are_named_as_the_cause) {
   const std::pair<const char*, const char*> cases[] = {
       {"-f 0", "ulimit -f"}, {"-f 1", "ulimit -f"},  {"-s 64", "ulimit -s"}, {"-s 128", "ulimit -s"},
       {"-n 5", "ulimit -n"}, {"-n 10", "ulimit -n"}, {"-n 16", "ulimit -n"}};
   for (const auto& [limit, cause] : cases) {
+    if (kWideFrames && std::string_view(cause) == "ulimit -s") continue;
     // Through a pipe: files may be what cannot be written.
     const ProgramRun run =
         run_shell("(" + setting() + "ulimit " + limit + "\n" + program() +
