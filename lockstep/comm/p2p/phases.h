@@ -16,11 +16,10 @@
 // empties it and signals `taken`. At the beginning all have `read` and `taken`.
 //
 // *The words.* A meeting is one word for each pair of ranks, in memory that all ranks and devices of the
-// group reach. The signal writes kCame and the operation's signature; a small
-// kernel behind the wait compares the signature, the last block of the phase's puts the word back to 0 and
-// only then signals. All of these are constants, so an operation that is recorded once can be repeated,
-// between others that are not: which phase comes next is said by the order alone, and nothing has to go on
-// from one to the next but the words.
+// group reach. The signal writes kCame and the operation's signature; a small kernel behind the wait compares
+// the signature, the last block of the phase's puts the word back to 0 and only then signals. All of these
+// are constants, so an operation that is recorded once can be repeated, between others that are not: which
+// phase comes next is said by the order alone, and nothing has to go on from one to the next but the words.
 //
 // *Why no word is overwritten before it was seen, and none is missed.* Number the phases of a group from its
 // beginning: the numbers are the same on all ranks. Consecutive phases signal different meetings. Let q
