@@ -5,7 +5,8 @@
 //
 // A slot has one region for each block of a kernel; block b of any rank reads and writes regions and words of
 // index b only, so blocks are independent channels. An outbox has two halves of such regions. In phases
-// (phases.h) both slots are one with twice as many regions, and so are both halves of an outbox.
+// (phases.h) there is one slot with twice as many regions, and each is larger: a round costs two or three
+// launches and meetings there. Both halves of an outbox are one.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,7 @@ inline constexpr int kMailBlocks = 8;   // of a send or receive
 inline constexpr int kMostPhaseBlocks = 2 * kMostBlocks;
 inline constexpr int kPhaseMailBlocks = 2 * kMailBlocks;
 inline constexpr std::size_t kRegionBytes = std::size_t{256} << 10;
+inline constexpr std::size_t kPhaseRegionBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMailRegionBytes = std::size_t{64} << 10;
 
 // Words that peers write are a number and, in the lower half, the signature of the operation (plan.h).
@@ -44,17 +46,25 @@ static_assert(sizeof(ArenaHeader) <= kHeaderBytes);
 inline constexpr std::size_t kSlotBytes = kMostBlocks * kRegionBytes;
 inline constexpr std::size_t kOutboxBytes = 2 * kMailBlocks * kMailRegionBytes;
 
-// `half` is 0 or 1; in phases 0, and the block up to twice as high.
+// `half` is 0 or 1.
 constexpr std::size_t region_offset(unsigned half, unsigned block) {
   return kHeaderBytes + half * kSlotBytes + block * kRegionBytes;
 }
 constexpr std::size_t outbox_offset(unsigned to, unsigned half, unsigned block) {
   return kHeaderBytes + 2 * kSlotBytes + to * kOutboxBytes + (half * kMailBlocks + block) * kMailRegionBytes;
 }
+constexpr std::size_t phase_region_offset(unsigned block) {
+  return kHeaderBytes + block * kPhaseRegionBytes;
+}
+constexpr std::size_t phase_outbox_offset(unsigned to, unsigned block) {
+  return phase_region_offset(kMostPhaseBlocks) + to * kOutboxBytes + block * kMailRegionBytes;
+}
 // CUDA maps memory of other processes in units of 2 MiB.
-constexpr std::size_t arena_bytes(int world) {
+constexpr std::size_t arena_bytes(int world, bool in_phases) {
   constexpr std::size_t kUnit = std::size_t{2} << 20;
-  return (outbox_offset(static_cast<unsigned>(world), 0, 0) + kUnit - 1) / kUnit * kUnit;
+  const auto ranks = static_cast<unsigned>(world);
+  const std::size_t end = in_phases ? phase_outbox_offset(ranks, 0) : outbox_offset(ranks, 0, 0);
+  return (end + kUnit - 1) / kUnit * kUnit;
 }
 
 }  // namespace lockstep::comm::p2p

@@ -33,9 +33,8 @@ std::string key_of(const char* what, int rank) {
 }
 
 // Peers write into the header as soon as they know the handle: it is cleared before.
-Memory make_arena(const StreamPlace& place) {
-  if (place.group.world == 1) return {};
-  Memory arena(MemoryKind::device, arena_bytes(place.group.world));
+Memory make_arena(const StreamPlace& place, bool in_phases) {
+  Memory arena(MemoryKind::device, arena_bytes(place.group.world, in_phases));
   check(cudaMemset(arena.data(), 0, kHeaderBytes), "clearing an arena");
   check(cudaDeviceSynchronize(), "clearing an arena");
   return arena;
@@ -52,7 +51,7 @@ HandleBytes handle_of(const Memory& arena, int rank) {
   return bytes;
 }
 
-PeerFacts facts_of_this_rank(const StreamPlace& place, std::uint64_t process, const Memory& arena) {
+PeerFacts facts_of_this_rank(const StreamPlace& place, std::uint64_t process) {
   PeerFacts facts;
   facts.process = process;
   facts.host = place.group.host;
@@ -61,17 +60,16 @@ PeerFacts facts_of_this_rank(const StreamPlace& place, std::uint64_t process, co
         "asking for the number of multiprocessors");
   facts.memory_waits = device::cuda::why_no_stream_memory(place.device).empty();
   facts.settings = WaitSettings::from_environment();
-  facts.handle = handle_of(arena, place.group.rank);
   return facts;
 }
 
 std::vector<PeerFacts> exchange(const StreamPlace& place, Store& store, const PeerFacts& own,
                                 base::Deadline deadline) {
-  store.set(key_of("arena", place.group.rank), to_text(own));
+  store.set(key_of("facts", place.group.rank), to_text(own));
   std::vector<PeerFacts> all;
   for (int rank = 0; rank < place.group.world; ++rank)
     all.push_back(
-        peer_facts_from(value_of_rank(kBackend, store, place.group, rank, key_of("arena", rank), deadline)));
+        peer_facts_from(value_of_rank(kBackend, store, place.group, rank, key_of("facts", rank), deadline)));
   return all;
 }
 
@@ -96,9 +94,9 @@ void require_access(const StreamPlace& place, const PeerFacts& peer_facts, int p
         place.group.rank, place.device, *other, peer));
 }
 
-std::byte* map_arena(const PeerFacts& facts, int rank, int peer) {
+std::byte* map_arena(const HandleBytes& bytes, int rank, int peer) {
   cudaIpcMemHandle_t handle{};
-  std::memcpy(&handle, facts.handle.data(), facts.handle.size());
+  std::memcpy(&handle, bytes.data(), bytes.size());
   void* mapped = nullptr;
   const cudaError_t result = cudaIpcOpenMemHandle(&mapped, handle, cudaIpcMemLazyEnablePeerAccess);
   if (result != cudaSuccess)
@@ -110,15 +108,13 @@ std::byte* map_arena(const PeerFacts& facts, int rank, int peer) {
 }
 
 // Every rank says how it went; who went wrong has thrown its own error already.
-void require_all_well(const StreamPlace& place, Store& store, base::Deadline deadline) {
-  for (int rank = 0; rank < place.group.world; ++rank) {
-    const std::string said =
-        value_of_rank(kBackend, store, place.group, rank, key_of("mapped", rank), deadline);
-    if (said != kWell)
-      throw base::CommError(base::CommError::Kind::collateral,
-                            fmt::format("rank {}: backend p2p was not opened, since rank {} failed: {}",
-                                        place.group.rank, rank, said));
-  }
+void require_well(const StreamPlace& place, Store& store, int rank, base::Deadline deadline) {
+  const std::string said =
+      value_of_rank(kBackend, store, place.group, rank, key_of("mapped", rank), deadline);
+  if (said != kWell)
+    throw base::CommError(base::CommError::Kind::collateral,
+                          fmt::format("rank {}: backend p2p was not opened, since rank {} failed: {}",
+                                      place.group.rank, rank, said));
 }
 
 bool closed_everywhere(const StreamPlace& place) {
@@ -137,25 +133,24 @@ bool closed_everywhere(const StreamPlace& place) {
 Arenas::Arenas(const StreamPlace& place, std::uint64_t process, base::Deadline deadline)
     : rank_(place.group.rank), mapped_(static_cast<std::size_t>(place.group.world)) {
   require_one_host(place.group);
-  const DeviceScope scope(place.device);
-  own_ = make_arena(place);
-  mapped_[static_cast<std::size_t>(rank_)] = own_.data();
   if (place.group.world == 1) return;
+  const DeviceScope scope(place.device);
   PrefixStore store(*place.run_store, place.prefix);
-  const std::vector<PeerFacts> all =
-      exchange(place, store, facts_of_this_rank(place, process, own_), deadline);
+  const std::vector<PeerFacts> all = exchange(place, store, facts_of_this_rank(place, process), deadline);
   try {
     agree(all);
-    map_peers(place, all);
+    make_own(place, store);
+    map_peers(place, store, all, deadline);
     map_words(place, store, deadline);
   } catch (const std::exception& error) {
     own_.release();  // peers may have mapped it
     store.set(key_of("mapped", rank_), error.what());
+    store.set(key_of("arena", rank_), kNone);  // whoever waits for it looks there
     throw;
   }
   store.set(key_of("mapped", rank_), kWell);
   try {
-    require_all_well(place, store, deadline);
+    for (int rank = 0; rank < place.group.world; ++rank) require_well(place, store, rank, deadline);
   } catch (...) {
     own_.release();
     throw;
@@ -164,11 +159,18 @@ Arenas::Arenas(const StreamPlace& place, std::uint64_t process, base::Deadline d
 }
 
 void Arenas::agree(const std::vector<PeerFacts>& all) {
+  require_joinable(all, rank_);
   waiting_ = waiting_of(all, rank_);
   shares_a_gpu_ = share_a_gpu(all);
   const std::uint32_t most = most_blocks(all, waiting_);
-  const int mail = waiting_ == Waiting::blocks ? kMailBlocks : kPhaseMailBlocks;
-  limits_ = {most, std::min(most, static_cast<std::uint32_t>(mail))};
+  limits_ = waiting_ == Waiting::blocks ? limits_of_one_kernel(most)
+                                        : limits_in_phases(most, static_cast<int>(all.size()));
+}
+
+void Arenas::make_own(const StreamPlace& place, Store& store) {
+  own_ = make_arena(place, limits_.in_phases);
+  mapped_[static_cast<std::size_t>(rank_)] = own_.data();
+  store.set(key_of("arena", rank_), text_of(handle_of(own_, rank_)));
 }
 
 // Rank 0 makes them. Where it cannot, it says so, and the others hear why with everything else that went
@@ -189,13 +191,15 @@ void Arenas::map_words(const StreamPlace& place, Store& store, base::Deadline de
   if (invitation != kNone) words_ = SharedWords::open(invitation, rank_, world);
 }
 
-void Arenas::map_peers(const StreamPlace& place, const std::vector<PeerFacts>& all) {
-  require_joinable(all, rank_);
+void Arenas::map_peers(const StreamPlace& place, Store& store, const std::vector<PeerFacts>& all,
+                       base::Deadline deadline) {
   for (int peer = 0; peer < place.group.world; ++peer) {
     if (peer == rank_) continue;
-    const PeerFacts& facts = all[static_cast<std::size_t>(peer)];
-    require_access(place, facts, peer);
-    mapped_[static_cast<std::size_t>(peer)] = map_arena(facts, rank_, peer);
+    require_access(place, all[static_cast<std::size_t>(peer)], peer);
+    const std::string handle =
+        value_of_rank(kBackend, store, place.group, peer, key_of("arena", peer), deadline);
+    if (handle == kNone) require_well(place, store, peer, deadline);
+    mapped_[static_cast<std::size_t>(peer)] = map_arena(handle_from(handle), rank_, peer);
   }
 }
 

@@ -44,7 +44,9 @@ class Arenas {
 
  private:
   void agree(const std::vector<PeerFacts>& all);
-  void map_peers(const StreamPlace& place, const std::vector<PeerFacts>& all);
+  void make_own(const StreamPlace& place, Store& store);
+  void map_peers(const StreamPlace& place, Store& store, const std::vector<PeerFacts>& all,
+                 base::Deadline deadline);
   void map_words(const StreamPlace& place, Store& store, base::Deadline deadline);
   void unmap_peers() noexcept;
 

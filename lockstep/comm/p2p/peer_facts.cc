@@ -19,23 +19,6 @@ namespace {
                         "the store holds something else than what a rank says to open backend p2p");
 }
 
-std::string hexadecimal(const HandleBytes& bytes) {
-  std::string text;
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
-HandleBytes handle_from(const std::string& text) {
-  HandleBytes bytes{};
-  if (text.size() != 2 * kHandleBytes) throw_unreadable();
-  for (std::size_t i = 0; i < kHandleBytes; ++i) {
-    const char* digits = text.data() + 2 * i;
-    const auto [end, error] = std::from_chars(digits, digits + 2, bytes[i], 16);
-    if (error != std::errc() || end != digits + 2) throw_unreadable();
-  }
-  return bytes;
-}
-
 [[noreturn]] void throw_several_hosts(int rank, int peer) {
   throw base::ConfigError(fmt::format(
       "rank {}: backend p2p joins ranks of one host, which can map each other's memory, and rank {} "
@@ -91,21 +74,35 @@ WaitSettings WaitSettings::from_environment() {
 }
 
 std::string to_text(const PeerFacts& facts) {
-  return fmt::format("{:x} {} {} {:d} {} {} {} {}", facts.process, facts.multiprocessors, facts.device,
-                     facts.memory_waits, facts.settings.waiting, facts.settings.most_blocks,
-                     hexadecimal(facts.handle), facts.host);
+  return fmt::format("{:x} {} {} {:d} {} {} {}", facts.process, facts.multiprocessors, facts.device,
+                     facts.memory_waits, facts.settings.waiting, facts.settings.most_blocks, facts.host);
 }
 
 PeerFacts peer_facts_from(const std::string& text) {
   PeerFacts facts;
-  std::string handle;
   std::istringstream words(text);
   words >> std::hex >> facts.process >> std::dec >> facts.multiprocessors >> facts.device >>
-      facts.memory_waits >> facts.settings.waiting >> facts.settings.most_blocks >> handle;
+      facts.memory_waits >> facts.settings.waiting >> facts.settings.most_blocks;
   if (!words) throw_unreadable();
   words >> facts.host;  // may be empty
-  facts.handle = handle_from(handle);
   return facts;
+}
+
+std::string text_of(const HandleBytes& handle) {
+  std::string text;
+  for (const unsigned char byte : handle) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+HandleBytes handle_from(const std::string& text) {
+  HandleBytes bytes{};
+  if (text.size() != 2 * kHandleBytes) throw_unreadable();
+  for (std::size_t i = 0; i < kHandleBytes; ++i) {
+    const char* digits = text.data() + 2 * i;
+    const auto [end, error] = std::from_chars(digits, digits + 2, bytes[i], 16);
+    if (error != std::errc() || end != digits + 2) throw_unreadable();
+  }
+  return bytes;
 }
 
 void require_one_host(const Group& group) {

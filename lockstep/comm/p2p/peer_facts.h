@@ -37,11 +37,14 @@ struct PeerFacts {
   int multiprocessors = 0;    // that it may use; fewer than the GPU's in a slice
   bool memory_waits = false;  // whether its streams can wait for words in memory
   WaitSettings settings;
-  HandleBytes handle{};  // of its arena
 };
 
 std::string to_text(const PeerFacts& facts);
 PeerFacts peer_facts_from(const std::string& text);  // throws CommError when it is none
+
+// Of a rank's arena, which it makes when it has heard the facts of all.
+std::string text_of(const HandleBytes& handle);
+HandleBytes handle_from(const std::string& text);  // throws CommError when it is none
 
 // Throws ConfigError, with the next step, for a group that is too large or on several hosts, before anything
 // is asked of the device.

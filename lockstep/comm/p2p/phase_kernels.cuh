@@ -1,7 +1,7 @@
 // The kernels of an operation in phases (phases.h): none of them waits. Included by kernels.cu only.
 //
 // Words in the host's memory are looked at by one block: reads of the same word by many go over the bus one
-// after the other, 3 us each. Where a phase has several, a kernel of one small block in front of them looks.
+// after the other, 3 us each. Which one that is, phases.h says.
 #pragma once
 
 #include "lockstep/comm/p2p/block.cuh"
@@ -23,18 +23,18 @@ class PhaseBlock {
 
   // Whether this block may do its work: nothing has stopped this rank.
   __device__ bool may_begin_all() const {
-    if (gridDim.x == 1 && phase_.waits != Meeting::none) look();
+    if (blockIdx.x == 0 && phase_.waits != Meeting::none && !looks_ahead(phase_, gridDim.x)) look();
     __syncthreads();
     if (!block_.may_begin_all()) return false;
     if (blockIdx.x == 0 && is_last_thread()) note_begin();
     return true;
   }
 
-  __device__ Regions regions() const { return {task_, region_offset(0, blockIdx.x)}; }
+  __device__ Regions regions() const { return {task_, phase_region_offset(blockIdx.x)}; }
 
   // Where a message from one rank to another lies.
   __device__ std::byte* outbox(unsigned from, unsigned to) const {
-    return task_.arenas[from] + outbox_offset(to, 0, blockIdx.x);
+    return task_.arenas[from] + phase_outbox_offset(to, blockIdx.x);
   }
 
   // The last block to come here puts back the words of the meeting that was waited for, and signals the next

@@ -16,10 +16,11 @@
 // empties it and signals `taken`. At the beginning all have `read` and `taken`.
 //
 // *The words.* A meeting is one word for each pair of ranks, in memory that all ranks and devices of the
-// group reach. The signal writes kCame and the operation's signature; a small kernel behind the wait compares
-// the signature, the last block of the phase's puts the word back to 0 and only then signals. All of these
-// are constants, so an operation that is recorded once can be repeated, between others that are not: which
-// phase comes next is said by the order alone, and nothing has to go on from one to the next but the words.
+// group reach. The signal writes kCame and the operation's signature; a block behind the wait compares the
+// signature, the last block of the phase's kernel puts the word back to 0 and only then signals, if the
+// comparison has not stopped this rank. All of these are constants, so an operation that is recorded once can
+// be repeated, between others that are not: which phase comes next is said by the order alone, and nothing
+// has to go on from one to the next but the words.
 //
 // *Why no word is overwritten before it was seen, and none is missed.* Number the phases of a group from its
 // beginning: the numbers are the same on all ranks. Consecutive phases signal different meetings. Let q
@@ -32,6 +33,12 @@
 // *Why nothing is overwritten that a peer still reads.* A rank writes its arena in `publish`, after all
 // peers' `read`, which they signal after their last reads of it; and its own share in `reduce`, which no peer
 // reads before `reduced`.
+//
+// *Who looks behind a wait.* The host ends the waits of a rank that must stop, so what comes behind one has
+// to look before it writes what a peer may still read: the arena in `publish`, the outbox in `send`. There a
+// kernel of one small block in front of the phase's looks, unless that has a single block itself. Behind the
+// other meetings the first block looks while the others work already: what they write nobody reads before
+// the next meeting, which is not signalled then, and the operation fails.
 //
 // *Why no order of kernels on a GPU starves anybody.* A kernel never waits, so a kernel that has begun ends.
 // Of the ranks whose next phase has the smallest number i, all peers have done phase i - 1, so their signals
@@ -102,9 +109,9 @@ constexpr bool is_of_message(Step step) {
   return step >= Step::send;
 }
 
-// Whether a kernel in front of the phase's looks at what was waited for: a single block does so itself.
-inline bool looks_ahead(const Phase& phase, std::uint32_t blocks) {
-  return phase.waits != Meeting::none && blocks > 1;
+// Whether a kernel in front of the phase's looks at what was waited for; else its first block does.
+constexpr bool looks_ahead(const Phase& phase, std::uint32_t blocks) {
+  return (phase.waits == Meeting::read || phase.waits == Meeting::taken) && blocks > 1;
 }
 
 // `sends`: of a message.

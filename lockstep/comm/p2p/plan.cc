@@ -7,25 +7,29 @@
 namespace lockstep::comm::p2p {
 namespace {
 
-// One pass of a block's 512 threads with 16 bytes each: a block more pays from here on.
+// One pass of a block's 512 threads with 16 bytes each: a block more pays from here on. In phases a second
+// block has a kernel in front of it, which takes longer than the first one's four passes.
 constexpr std::uint64_t kBytesPerBlock = 8 << 10;
+constexpr std::uint64_t kOneBlockInPhases = 32 << 10;
 // What one-shot reads more than two-shot, (n-1)S - 2(n-1)/n S, costs as much as a second meeting of the ranks
-// about here: roughly (n-2)S. A first choice, not the result of a sweep.
+// about here: roughly (n-2)S. In phases a meeting has launches in it, and all n ranks read at the same time
+// from one GPU's memory. First choices, not the result of a sweep.
 constexpr std::uint64_t kOneShotExcess = 1 << 20;
+constexpr std::uint64_t kOneShotExcessInPhases = 64 << 20;  // of all ranks together
 
 std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
   return (a + b - 1) / b;
 }
 
-Algorithm all_reduce_algorithm(std::uint64_t bytes, int world) {
+Algorithm all_reduce_algorithm(std::uint64_t bytes, int world, const Limits& limits) {
   const auto excess_ranks = static_cast<std::uint64_t>(std::max(0, world - 2));
-  return bytes * excess_ranks <= kOneShotExcess ? Algorithm::one_shot : Algorithm::two_shot;
+  return bytes * excess_ranks <= limits.one_shot_excess ? Algorithm::one_shot : Algorithm::two_shot;
 }
 
-Algorithm algorithm_of(const Operation& operation, int world) {
+Algorithm algorithm_of(const Operation& operation, int world, const Limits& limits) {
   switch (operation.collective) {
     case Collective::all_reduce:
-      return all_reduce_algorithm(operation.input.bytes, world);
+      return all_reduce_algorithm(operation.input.bytes, world, limits);
     case Collective::reduce:
       return Algorithm::reduce;
     case Collective::reduce_scatter:
@@ -61,10 +65,15 @@ std::uint64_t longest_part(const Operation& operation, Algorithm algorithm, int 
   return longest;
 }
 
-std::uint64_t most_piece_bytes(Algorithm algorithm, int world) {
+std::uint64_t most_piece_bytes(Algorithm algorithm, int world, const Limits& limits) {
   if (algorithm == Algorithm::message) return kMailRegionBytes;
-  if (!publishes_all_parts(algorithm)) return kRegionBytes;
-  return kRegionBytes / static_cast<std::uint64_t>(world) / kPieceUnit * kPieceUnit;
+  if (!publishes_all_parts(algorithm)) return limits.region_bytes;
+  return limits.region_bytes / static_cast<std::uint64_t>(world) / kPieceUnit * kPieceUnit;
+}
+
+std::uint64_t blocks_for(std::uint64_t bytes, const Limits& limits) {
+  if (limits.in_phases && bytes <= kOneBlockInPhases) return 1;
+  return divided_up(bytes, kBytesPerBlock);
 }
 
 // FNV-1a.
@@ -118,6 +127,15 @@ std::uint64_t peers_with_parts(const Operation& operation, int rank, int world) 
 
 }  // namespace
 
+Limits limits_of_one_kernel(std::uint32_t blocks) {
+  return {blocks, std::min<std::uint32_t>(blocks, kMailBlocks), false, kRegionBytes, kOneShotExcess};
+}
+
+Limits limits_in_phases(std::uint32_t blocks, int world) {
+  return {blocks, std::min<std::uint32_t>(blocks, kPhaseMailBlocks), true, kPhaseRegionBytes,
+          kOneShotExcessInPhases / static_cast<std::uint64_t>(world)};
+}
+
 bool needs_kernel(const Operation& operation, int world) {
   if (world == 1) return false;
   return operation.collective == Collective::barrier || payload_bytes(operation, world) > 0;
@@ -125,13 +143,13 @@ bool needs_kernel(const Operation& operation, int world) {
 
 Plan plan_for(const Operation& operation, int world, const Limits& limits) {
   Plan plan;
-  plan.algorithm = algorithm_of(operation, world);
+  plan.algorithm = algorithm_of(operation, world, limits);
   const std::uint64_t reach = longest_part(operation, plan.algorithm, world);
   if (reach > 0) {
     const std::uint64_t most = plan.algorithm == Algorithm::message ? limits.mail_blocks : limits.blocks;
-    const std::uint64_t wanted = divided_up(payload_bytes(operation, world), kBytesPerBlock);
+    const std::uint64_t wanted = blocks_for(payload_bytes(operation, world), limits);
     plan.blocks = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(wanted, 1, most));
-    const std::uint64_t round_bytes = plan.blocks * most_piece_bytes(plan.algorithm, world);
+    const std::uint64_t round_bytes = plan.blocks * most_piece_bytes(plan.algorithm, world, limits);
     plan.rounds = static_cast<std::uint32_t>(divided_up(reach, round_bytes));
     const std::uint64_t pieces = std::uint64_t{plan.rounds} * plan.blocks;
     plan.piece_bytes = divided_up(divided_up(reach, pieces), kPieceUnit) * kPieceUnit;

@@ -10,6 +10,7 @@
 
 #include "lockstep/comm/operation.h"
 #include "lockstep/comm/p2p/algorithm.h"
+#include "lockstep/comm/p2p/arena_layout.h"
 
 namespace lockstep::comm::p2p {
 
@@ -29,9 +30,16 @@ bool needs_kernel(const Operation& operation, int world);
 
 // How large kernels may be, the same on all ranks.
 struct Limits {
-  std::uint32_t blocks = 1;       // of a collective: at most kMostBlocks, in phases kMostPhaseBlocks
-  std::uint32_t mail_blocks = 1;  // of a message: at most kMailBlocks, in phases kPhaseMailBlocks
+  std::uint32_t blocks = 1;                   // of a collective
+  std::uint32_t mail_blocks = 1;              // of a message
+  bool in_phases = false;                     // phases.h
+  std::uint64_t region_bytes = kRegionBytes;  // that a block fills in one round
+  // What each rank of a one-shot all-reduce may read more than in a two-shot one.
+  std::uint64_t one_shot_excess = 0;
 };
+// With at most `blocks` of a kernel, and what the layout of the arenas allows.
+Limits limits_of_one_kernel(std::uint32_t blocks);
+Limits limits_in_phases(std::uint32_t blocks, int world);
 
 Plan plan_for(const Operation& operation, int world, const Limits& limits);
 

@@ -31,12 +31,12 @@ class SharedArenas {
   ~SharedArenas() { ::munmap(base_, bytes()); }
   SharedArenas(const SharedArenas&) = delete;
   SharedArenas& operator=(const SharedArenas&) = delete;
-  std::byte* of(int rank) const { return base_ + static_cast<std::size_t>(rank) * arena_bytes(world_); }
+  std::byte* of(int rank) const { return base_ + static_cast<std::size_t>(rank) * arena_bytes(world_, true); }
   RankWords* ranks() const { return reinterpret_cast<RankWords*>(of(world_)); }
 
  private:
   std::size_t bytes() const {
-    return static_cast<std::size_t>(world_) * (arena_bytes(world_) + sizeof(RankWords));
+    return static_cast<std::size_t>(world_) * (arena_bytes(world_, true) + sizeof(RankWords));
   }
   int world_;
   std::byte* base_;
@@ -46,7 +46,10 @@ class SharedArenas {
 class HostRank {
  public:
   HostRank(const SharedArenas& arenas, Group group, Waiting waiting, std::uint32_t most_blocks)
-      : arenas_(arenas), group_(std::move(group)), waiting_(waiting), limits_{most_blocks, most_blocks} {}
+      : arenas_(arenas),
+        group_(std::move(group)),
+        waiting_(waiting),
+        limits_(limits_here(waiting, most_blocks)) {}
 
   void run(const Operation& operation, std::chrono::nanoseconds timeout = std::chrono::seconds(30)) {
     const Plan plan = plan_of(operation);
@@ -102,6 +105,15 @@ class HostRank {
   std::uint64_t first_wait() const { return first_wait_; }
 
  private:
+  // In phases with as many rounds as one kernel has, and as early two shots: the larger ones take too long
+  // here.
+  static Limits limits_here(Waiting waiting, std::uint32_t most_blocks) {
+    Limits limits = limits_of_one_kernel(most_blocks);
+    limits.mail_blocks = most_blocks;
+    limits.in_phases = waiting != Waiting::blocks;
+    return limits;
+  }
+
   // What the stream does. An abort ends it.
   void wait_before(const Phase& phase, const Task& task) const {
     const auto& met = task.ranks[task.rank].met[static_cast<std::size_t>(phase.waits)];

@@ -11,7 +11,7 @@
 namespace lockstep::comm::p2p {
 namespace {
 
-constexpr Limits kBlocks{32, 8};
+const Limits kBlocks = limits_of_one_kernel(32);
 
 Buffer bytes_of_f32(std::size_t bytes) {
   return {nullptr, bytes, ElementType::f32, Place::device};
@@ -63,13 +63,22 @@ TEST(P2pPlan, TakesFewBlocksForLittleAndNoMoreThanAllowed) {
 }
 
 TEST(P2pPlan, HasTwiceAsManyRegionsInPhases) {
-  const Limits limits{kMostPhaseBlocks, kPhaseMailBlocks};
-  const Plan plan = plan_for(all_reduce_of(16 << 20), 2, limits);
+  const Limits limits = limits_in_phases(kMostPhaseBlocks, 2);
+  const Plan plan = plan_for(all_reduce_of(64 << 20), 2, limits);
   EXPECT_EQ(plan.blocks, static_cast<std::uint32_t>(kMostPhaseBlocks));
   EXPECT_EQ(plan.rounds, 1u);
   EXPECT_EQ(plan_for(send(bytes_of_f32(1 << 20), 1, Purpose::gradient), 2, limits).rounds, 1u);
-  EXPECT_EQ(region_offset(0, kMostPhaseBlocks), outbox_offset(0, 0, 0));
-  EXPECT_EQ(outbox_offset(0, 0, kPhaseMailBlocks), outbox_offset(1, 0, 0));
+  EXPECT_EQ(phase_region_offset(0), kHeaderBytes);
+  EXPECT_EQ(phase_region_offset(kMostPhaseBlocks), phase_outbox_offset(0, 0));
+  EXPECT_EQ(phase_outbox_offset(0, kPhaseMailBlocks), phase_outbox_offset(1, 0));
+}
+
+TEST(P2pPlan, MeetsLessOftenInPhases) {
+  const Limits limits = limits_in_phases(kMostPhaseBlocks, 4);
+  EXPECT_EQ(plan_for(all_reduce_of(32 << 10), 4, limits).blocks, 1u);
+  EXPECT_EQ(plan_for(all_reduce_of(64 << 10), 4, limits).blocks, 8u);
+  EXPECT_EQ(plan_for(all_reduce_of(8 << 20), 4, limits).algorithm, Algorithm::one_shot);
+  EXPECT_EQ(plan_for(all_reduce_of(16 << 20), 4, limits).algorithm, Algorithm::two_shot);
 }
 
 TEST(P2pPlan, ReducesTwiceAsManyTimesOnlyWhereThatSavesBytes) {
@@ -213,8 +222,9 @@ TEST(P2pArena, HoldsItsPartsWithoutOverlapAtAlignedPlaces) {
   EXPECT_EQ(region_offset(2, 0), outbox_offset(0, 0, 0));
   EXPECT_EQ(outbox_offset(0, 1, kMailBlocks), outbox_offset(1, 0, 0));
   for (const int world : {2, 4, 32}) {
-    EXPECT_GE(arena_bytes(world), outbox_offset(static_cast<unsigned>(world), 0, 0));
-    EXPECT_EQ(arena_bytes(world) % (std::size_t{2} << 20), 0u);
+    EXPECT_GE(arena_bytes(world, false), outbox_offset(static_cast<unsigned>(world), 0, 0));
+    EXPECT_GE(arena_bytes(world, true), phase_outbox_offset(static_cast<unsigned>(world), 0));
+    EXPECT_EQ(arena_bytes(world, true) % (std::size_t{2} << 20), 0u);
   }
   EXPECT_EQ(region_offset(1, 7) % 128, 0u);
 }
