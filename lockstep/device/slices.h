@@ -22,6 +22,17 @@ std::map<std::string, std::string> service_environment(const std::filesystem::pa
 // Those that make a process of that service a slice.
 std::map<std::string, std::string> slice_environment(const Slice& slice);
 
+// NVIDIA's library computes products of 16-bit numbers wrong on a Hopper GPU where it may use other numbers
+// of multiprocessors than those of its usual parts: found on an H200, where f32 and f64 are right everywhere,
+// and PyTorch is as wrong as we are. What a slice of that share of `multiprocessors` is, and what it should
+// be.
+struct SliceSize {
+  int given = 0;               // multiprocessors
+  int fitting = 0;             // the most, up to `given`, on which such products are right
+  double fitting_percent = 0;  // that give a process so many
+};
+SliceSize size_for_16_bits(double share, int multiprocessors);
+
 // Where the service's program is; empty when this machine has none.
 std::filesystem::path service_program();
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "lockstep/base/error.h"
 #include "lockstep/record/catalogue_models.h"
 #include "lockstep/record/catalogue_rules.h"
@@ -12,11 +14,8 @@ namespace {
 // In the first ones memory is taken, algorithms are tried and buckets find their order.
 constexpr int kOrdinarySteps = 3;
 
-// Several workers' steps are recorded on request only: NCCL wants all ranks to record or none, and a rank
-// that falls back does so by itself.
 bool is_wanted(const record::RunSpec& spec) {
-  if (spec.device != "cuda") return false;
-  return spec.graph == "on" || (spec.graph == "auto" && spec.strategy == "single");
+  return spec.device == "cuda" && spec.graph != "off";
 }
 
 }  // namespace
@@ -33,36 +32,47 @@ std::optional<std::string> why_not_repeated(const record::RunSpec& spec) {
   return std::nullopt;
 }
 
-RepeatedStep::RepeatedStep(const record::RunSpec& spec, parallel::ComputeQueue& compute,
-                           measure::StepTimer& timer, Warn warn)
-    : compute_(compute), timer_(timer), warn_(std::move(warn)), wanted_(is_wanted(spec)) {
+RepeatedStep::RepeatedStep(RepeatedStepParts parts)
+    : parts_(std::move(parts)), wanted_(is_wanted(parts_.spec)) {
   if (!wanted_) return;
-  const std::optional<std::string> reason = why_not_repeated(spec);
+  const std::optional<std::string> reason = why_not_repeated(parts_.spec);
   wanted_ = !reason;
-  if (reason && spec.graph == "on")
-    warn_(fmt::format("steps are not captured into a CUDA graph: {}", *reason));
+  if (reason && parts_.spec.graph == "on")
+    parts_.warn(fmt::format("steps are not captured into a CUDA graph: {}", *reason));
 }
 
 at::Tensor RepeatedStep::run(const StepShape& shape, const std::function<at::Tensor()>& work) {
   if (repeat_ == nullptr && wanted_) {
     ordinary_ = shape == shape_ ? ordinary_ + 1 : 1;
     shape_ = shape;
-    if (shape.steady && ordinary_ > kOrdinarySteps) wanted_ = record(work);
+    if (shape.steady && ordinary_ > kOrdinarySteps) wanted_ = record_together(work);
   }
   repeated_ = repeat_ != nullptr && shape == shape_;
   if (!repeated_) return work();
   // The work enters its own spans; until it does, its first one has begun.
-  const measure::SpanScope span(timer_, measure::Span::forward);
+  const measure::SpanScope span(parts_.timer, measure::Span::forward);
   repeat_->run();
   return result_;
 }
 
+bool RepeatedStep::record_together(const std::function<at::Tensor()>& work) {
+  const auto all_agree = std::exchange(parts_.all_agree, {});
+  if (!all_agree(parts_.may_record)) return false;
+  const bool recorded = record(work);
+  if (all_agree(recorded)) return true;
+  if (recorded)
+    parts_.warn("steps are not captured into a CUDA graph: another worker's could not be (its log says why)");
+  repeat_.reset();
+  result_ = at::Tensor();
+  return false;
+}
+
 bool RepeatedStep::record(const std::function<at::Tensor()>& work) {
   try {
-    repeat_ = compute_.record([&] { result_ = work(); });
+    repeat_ = parts_.compute.record([&] { result_ = work(); });
     return repeat_ != nullptr;
   } catch (const base::DeviceError& error) {
-    warn_(fmt::format("steps are not captured into a CUDA graph: {}", error.what()));
+    parts_.warn(fmt::format("steps are not captured into a CUDA graph: {}", error.what()));
     return false;
   }
 }

@@ -26,11 +26,23 @@ struct StepShape {
   bool operator==(const StepShape&) const = default;
 };
 
+// What a worker needs of its run.
+struct RepeatedStepParts {
+  const record::RunSpec& spec;  // the same on all workers
+  parallel::ComputeQueue& compute;
+  measure::StepTimer& timer;
+  std::function<void(const std::string&)> warn;
+  bool may_record = true;  // whether this worker may, apart from the spec
+  // Collective, without waiting for a device: whether all workers say yes.
+  std::function<bool(bool)> all_agree = [](bool yes) { return yes; };
+};
+
+// Workers repeat a step together, or none does: NCCL wants all ranks to record or none, and one that computes
+// as before beside others that repeat would answer for nobody's speed. So they agree before they record, and
+// again when each has, before anybody repeats.
 class RepeatedStep {
  public:
-  using Warn = std::function<void(const std::string&)>;
-  RepeatedStep(const record::RunSpec& spec, parallel::ComputeQueue& compute, measure::StepTimer& timer,
-               Warn warn);
+  explicit RepeatedStep(RepeatedStepParts parts);
 
   // Computes a step: by calling `work` in the first steps and for another shape than theirs, else by
   // repeating what it did. The result is what `work` returned; of a repeated step, the same tensor with
@@ -40,12 +52,11 @@ class RepeatedStep {
   bool repeated() const { return repeated_; }
 
  private:
+  bool record_together(const std::function<at::Tensor()>& work);
   bool record(const std::function<at::Tensor()>& work);
 
-  parallel::ComputeQueue& compute_;
-  measure::StepTimer& timer_;
-  Warn warn_;
-  bool wanted_;
+  RepeatedStepParts parts_;
+  bool wanted_;       // the same on all workers
   int ordinary_ = 0;  // steps of this shape so far
   StepShape shape_;
   bool repeated_ = false;

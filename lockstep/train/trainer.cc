@@ -59,11 +59,8 @@ record::QualityFigures quality_of(const Metrics& metrics) {
 }
 
 // A worker that is made to sleep sleeps in the host's part of every step: there has to be one.
-record::RunSpec repeatable(const TrainerParts& parts) {
-  record::RunSpec spec = parts.spec;
-  const Disturbances& delays = parts.disturbances;
-  if ((delays.compute + delays.link + delays.first_bucket).count() > 0) spec.graph = "off";
-  return spec;
+bool may_repeat(const Disturbances& delays) {
+  return (delays.compute + delays.link + delays.first_bucket).count() == 0;
 }
 
 }  // namespace
@@ -78,8 +75,9 @@ Trainer::Trainer(const TrainerParts& parts, const Progress& from)
       tally_(task_of(parts.loss)),
       stop_(parts.spec),
       target_(parts.spec),
-      repeated_(repeatable(parts), parts.compute, parts.timer,
-                [this](const std::string& message) { parts_.events.write(record::WarningEvent{message}); }) {
+      repeated_({parts.spec, parts.compute, parts.timer,
+                 [this](const std::string& message) { parts_.events.write(record::WarningEvent{message}); },
+                 may_repeat(parts.disturbances), parts.all_agree}) {
   tally_.restart(progress_.epoch_so_far);
   parts_.train_data.seek(progress_.next);
 }

@@ -44,6 +44,8 @@ struct TrainerParts {
   const Disturbances& disturbances;
   Replicas* replicas = nullptr;                 // dp; they are reported with the steps
   std::function<void()> report_totals = [] {};  // after each epoch: a run that dies keeps what it had
+  // Collective, without waiting for a device: whether all workers say yes.
+  std::function<bool(bool)> all_agree = [](bool yes) { return yes; };
 };
 
 // How training ended: by itself, or by an interruption.

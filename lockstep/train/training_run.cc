@@ -10,6 +10,7 @@
 #include "lockstep/base/counted.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/log.h"
+#include "lockstep/comm/operation.h"
 #include "lockstep/measure/torch/device_blocks.h"
 #include "lockstep/models/weights.h"
 #include "lockstep/parallel/statistics_channel.h"
@@ -17,6 +18,7 @@
 #include "lockstep/record/catalogue_resolve.h"
 #include "lockstep/record/catalogue_rules.h"
 #include "lockstep/train/device_layers.h"
+#include "lockstep/train/device_slice.h"
 #include "lockstep/train/replicas.h"
 #include "lockstep/train/started.h"
 #include "lockstep/train/totals.h"
@@ -127,6 +129,7 @@ Ending TrainingRun::run() {
 
 void TrainingRun::prepare() {
   const measure::DeviceWatch watch;
+  require_right_products(placement_.device, placement_.type);
   load_data();
   open_communicator();
   build();
@@ -174,6 +177,18 @@ std::unique_ptr<comm::Communicator> TrainingRun::open_host_channel(const std::st
   return session_.open(group.local_world == group.world ? "shm" : "gloo", open_options(name));
 }
 
+// Over a channel that is opened when it is first needed, and closed with the last copy of the result.
+std::function<bool(bool)> TrainingRun::all_agree() {
+  if (communicator_ == nullptr) return [](bool yes) { return yes; };
+  return [this, channel = std::make_shared<std::unique_ptr<comm::Communicator>>()](bool yes) {
+    if (*channel == nullptr) *channel = open_host_channel("recording");
+    std::int64_t fewest = yes ? 1 : 0;
+    (*channel)->run(comm::all_reduce(comm::host_buffer(&fewest, 1, comm::ElementType::i64),
+                                     comm::ReduceOp::min, comm::Purpose::control));
+    return fewest == 1;
+  };
+}
+
 Network TrainingRun::make_network(const Placement& placement, models::StatisticsExchange* statistics) const {
   const measure::UseScope use(measure::Use::parameters);
   const models::LayerOptions options = layer_options(placement);
@@ -215,6 +230,7 @@ void TrainingRun::build() {
 }
 
 void TrainingRun::write_remarks() {
+  if (const auto remark = slice_remark(spec_); remark && session_.group().rank == 0) warn(*remark);
   for (const std::string& remark : network_->remarks) events_.write(record::WarningEvent{remark});
   if (replicas_ == nullptr) return;
   if (const auto remark = replicas_->remark()) events_.write(record::WarningEvent{*remark});
@@ -262,11 +278,27 @@ Ending TrainingRun::train() {
                       agreement_options(spec_, from.train_seconds));
   const Interruptions::Asked asked(place_.interruptions,
                                    [&](const Interrupter& why) { agreement.propose(Wish::interrupt, why); });
-  Trainer trainer(
-      {spec_, network_->model, network_->loss, *strategy_, *optimizer_, schedule, *train_data,
-       validation_data.get(), inputs, communicator_.get(), *compute_, *timer_, session_.ledger(), events_,
-       checkpointer, agreement, place_.disturbances, replicas_.get(), [this] { report_so_far(); }},
-      from);
+  Trainer trainer({spec_,
+                   network_->model,
+                   network_->loss,
+                   *strategy_,
+                   *optimizer_,
+                   schedule,
+                   *train_data,
+                   validation_data.get(),
+                   inputs,
+                   communicator_.get(),
+                   *compute_,
+                   *timer_,
+                   session_.ledger(),
+                   events_,
+                   checkpointer,
+                   agreement,
+                   place_.disturbances,
+                   replicas_.get(),
+                   [this] { report_so_far(); },
+                   all_agree()},
+                  from);
   utilisation_.start();
   const Ending ending = run_to_the_end(trainer);
   utilisation_.stop();

@@ -46,6 +46,7 @@ class TrainingRun {
   void open_communicator();
   comm::OpenOptions open_options(const std::string& channel);
   std::unique_ptr<comm::Communicator> open_host_channel(const std::string& name);
+  std::function<bool(bool)> all_agree();
   void build();
   Network make_network(const Placement& placement, models::StatisticsExchange* statistics) const;
   models::StatisticsExchange* open_statistics();

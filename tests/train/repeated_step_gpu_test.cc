@@ -23,11 +23,13 @@ class RepeatedStepOnGpu : public testing::Test {
   std::unique_ptr<measure::StepTimer> timer_;
   record::RunSpec spec_;
   std::vector<std::string> warnings_;
-  RepeatedStep::Warn warn_ = [this](const std::string& text) { warnings_.push_back(text); };
+  std::function<void(const std::string&)> warn_ = [this](const std::string& text) {
+    warnings_.push_back(text);
+  };
 };
 
 TEST_F(RepeatedStepOnGpu, ComputesEveryStepOnce) {
-  RepeatedStep step(spec_, *compute_, *timer_, warn_);
+  RepeatedStep step({spec_, *compute_, *timer_, warn_});
   at::Tensor sum = at::zeros({1000}, at::TensorOptions().device(at::kCUDA));
   int calls = 0;
   for (int i = 0; i < 20; ++i) {
@@ -46,7 +48,7 @@ TEST_F(RepeatedStepOnGpu, ComputesEveryStepOnce) {
 }
 
 TEST_F(RepeatedStepOnGpu, GoesOnWithoutWhereWorkCannotBeRecorded) {
-  RepeatedStep step(spec_, *compute_, *timer_, warn_);
+  RepeatedStep step({spec_, *compute_, *timer_, warn_});
   at::Tensor value = at::ones({1}, at::TensorOptions().device(at::kCUDA));
   for (int i = 0; i < 6; ++i) step.run({8, 8}, [&] { return value.mul_(value.item<float>() + 1); });
   EXPECT_EQ(warnings_.size(), 1U);
@@ -54,7 +56,7 @@ TEST_F(RepeatedStepOnGpu, GoesOnWithoutWhereWorkCannotBeRecorded) {
 }
 
 TEST_F(RepeatedStepOnGpu, KnowsTheSpansOfRepeatedSteps) {
-  RepeatedStep step(spec_, *compute_, *timer_, warn_);
+  RepeatedStep step({spec_, *compute_, *timer_, warn_});
   at::Tensor value = at::ones({4096, 4096}, at::TensorOptions().device(at::kCUDA));
   timer_->begin_step(0);
   std::vector<measure::StepSplit> splits;

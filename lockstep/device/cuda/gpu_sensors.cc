@@ -17,6 +17,9 @@ constexpr int kMultiprocessorClock = 1;
 
 struct Nvml {
   int (*init)() = nullptr;
+  int (*handle_by_index)(unsigned, NvmlDevice*) = nullptr;  // from here on what old drivers may lack
+  int (*compute_capability)(NvmlDevice, int*, int*) = nullptr;
+  int (*cores)(NvmlDevice, unsigned*) = nullptr;  // to here
   int (*handle_by_uuid)(const char*, NvmlDevice*) = nullptr;
   int (*utilisation)(NvmlDevice, NvmlUtilisation*) = nullptr;
   int (*power)(NvmlDevice, unsigned*) = nullptr;
@@ -39,6 +42,9 @@ std::optional<Nvml> open_nvml() {
   if (library == nullptr) return std::nullopt;
   Nvml nvml;
   resolve(library, "nvmlInit_v2", nvml.init);
+  resolve(library, "nvmlDeviceGetHandleByIndex_v2", nvml.handle_by_index);
+  resolve(library, "nvmlDeviceGetCudaComputeCapability", nvml.compute_capability);
+  resolve(library, "nvmlDeviceGetNumGpuCores", nvml.cores);
   resolve(library, "nvmlDeviceGetHandleByUUID", nvml.handle_by_uuid);
   resolve(library, "nvmlDeviceGetUtilizationRates", nvml.utilisation);
   resolve(library, "nvmlDeviceGetPowerUsage", nvml.power);
@@ -75,6 +81,23 @@ class NvmlSensors final : public GpuSensors {
 };
 
 }  // namespace
+
+std::optional<GpuKind> kind_without_cuda() {
+  constexpr unsigned kHopperCores = 128;  // of a multiprocessor
+  constexpr int kHopper = 90;
+  const std::optional<Nvml> nvml = open_nvml();
+  if (!nvml || nvml->handle_by_index == nullptr || nvml->compute_capability == nullptr ||
+      nvml->cores == nullptr)
+    return std::nullopt;
+  NvmlDevice device = nullptr;
+  int major = 0, minor = 0;
+  unsigned cores = 0;
+  if (nvml->handle_by_index(0, &device) != kNvmlSuccess ||
+      nvml->compute_capability(device, &major, &minor) != kNvmlSuccess ||
+      nvml->cores(device, &cores) != kNvmlSuccess || major * 10 + minor != kHopper)
+    return std::nullopt;
+  return GpuKind{kHopper, static_cast<int>(cores / kHopperCores)};
+}
 
 std::unique_ptr<GpuSensors> gpu_sensors(const std::string& uuid) {
   const std::optional<Nvml> nvml = open_nvml();

@@ -17,6 +17,14 @@ class GpuSensors {
   virtual std::optional<measure::DeviceReading> read() = 0;
 };
 
+// What the first GPU of this host is, asked without CUDA, which must not have begun where a process is still
+// to choose its slice. Nothing where that cannot be told, which is so for all but Hopper.
+struct GpuKind {
+  int compute_capability = 0;  // 90
+  int multiprocessors = 0;
+};
+std::optional<GpuKind> kind_without_cuda();
+
 // Of the GPU with that identity (DeviceFacts). Null where the library or the GPU is not there: a run goes on
 // without.
 std::unique_ptr<GpuSensors> gpu_sensors(const std::string& uuid);

@@ -1,6 +1,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/train/device_feed.h"
 #include "lockstep/train/device_layers.h"
+#include "lockstep/train/device_slice.h"
 #include "lockstep/train/optimizers/device_update.h"
 
 namespace lockstep::train {
@@ -26,5 +27,11 @@ std::unique_ptr<DeviceFeed> device_feed(const Placement&, measure::MemoryAccount
 std::unique_ptr<models::LayerFactory> device_layers(const models::LayerOptions&) {
   refuse();
 }
+
+void fit_slice(const record::RunSpec&) {}
+std::optional<std::string> slice_remark(const record::RunSpec&) {
+  return std::nullopt;
+}
+void require_right_products(const at::Device&, at::ScalarType) {}
 
 }  // namespace lockstep::train

@@ -13,6 +13,7 @@
 #include "lockstep/launch/exit_status.h"
 #include "lockstep/launch/rank_output.h"
 #include "lockstep/measure/torch/counting_allocator.h"
+#include "lockstep/train/device_slice.h"
 #include "lockstep/train/failure.h"
 #include "lockstep/train/replicas.h"
 #include "lockstep/train/same_run.h"
@@ -110,6 +111,7 @@ int train_command(const Words& words) {
   const std::filesystem::path spec_path = directory ? std::filesystem::path(*directory) / "spec.json"
                                                     : std::filesystem::path(arguments.need("--spec"));
   const record::RunSpec spec = read_stored_spec(spec_path);
+  fit_slice(spec);
   const comm::Identity identity = identity_or_alone();
   Interruptions interruptions(identity, [&](const Interrupter& why) { leave_unheard(identity, why); });
   if (spec.strategy == "dp") {
