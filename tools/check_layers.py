@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """Checks that the tree keeps to the architecture: who includes whom, where torch may be, what is built.
 
-Usage: tools/check_layers.py [ROOT]. Prints one line `file:line: rule; what is allowed` for each violation and
+Usage: tools/check_layers.py [--stats] [ROOT]. Prints one line `file:line: rule; what is allowed` for each violation and
 exits 1 if there is any. docs/architecture.md explains the table.
+
+--stats prints how finely the tree is cut instead: files and their lengths, headers that at most one file of lockstep/
+includes, types that at most one uses. A header is used by every file that includes it but its own source; a type by every
+file that names it but the header that declares it and that header's source.
 """
 
 import re
@@ -229,11 +233,97 @@ def check_json(root):
                                 "allowed: json_text, parse_json and try_parse_json of lockstep/base/json.h")
 
 
+GPU_CODE = re.compile(r"/cuda/|/nccl/|/p2p/|\.cuh?$")
+TYPE = re.compile(r"^(?:template <[^;{]*>\s*)?(?:class|struct|enum class)\s+(?:alignas\(\w+\)\s+)?(\w+)\b[^;]*$", re.M)
+DECLARED = re.compile(r"^(?:template <[^;{]*>\s*)?(?:(?:class|struct|enum class|enum|using|inline constexpr [\w:<>, ]+|constexpr [\w:<>, ]+|"
+                      r"extern const [\w:<>, ]+)\s+(\w+)|(?:inline |constexpr |\[\[\w+\]\] )*[\w:<>,&* ]+?[\s&*](\w+)\()", re.M)
+MOST_IN_A_FOLDER = 25
+
+
+def text_without_comments(path):
+    return re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))
+
+
+class Tree:
+    """All sources, and who includes and names what."""
+
+    def __init__(self, root):
+        self.sources = {path.relative_to(root).as_posix(): path for _, path in module_files(root)}
+        self.others = {path.relative_to(root).as_posix(): path for top in ("tests", "bench") for path in sorted((root / top).rglob("*"))
+                       if path.is_file() and path.suffix in SOURCE_SUFFIXES}
+        self.words, self.includers = {}, {}
+        for name, path in {**self.sources, **self.others}.items():
+            self.words[name] = set(re.findall(r"\w+", text_without_comments(path)))
+            for _, header in includes_of(path):
+                self.includers.setdefault(header, set()).add(name)
+
+    def headers(self):
+        return [name for name in self.sources if name.endswith(".h")]
+
+    def users_of_header(self, header):
+        return self.includers.get(header, set()) - {header[:-2] + ".cc", header[:-2] + ".cu"}
+
+    @staticmethod
+    def of_the_program(users):
+        return [user for user in users if user.startswith("lockstep/")]
+
+    def lonely_headers(self):
+        """Those with at most one user in the program, and of these those that no test includes either."""
+        used = {header: self.users_of_header(header) for header in self.headers()}
+        lonely = [header for header in used if len(self.of_the_program(used[header])) <= 1]
+        return lonely, [header for header in lonely if len(used[header]) == len(self.of_the_program(used[header]))]
+
+    def types(self):
+        return [(kind, header) for header in self.headers()
+                for kind in sorted(set(TYPE.findall(text_without_comments(self.sources[header]))))]
+
+    def lonely_types(self):
+        lonely = []
+        for kind, header in self.types():
+            own = {header, header[:-2] + ".cc", header[:-2] + ".cu"}
+            if len([name for name in self.sources if name not in own and kind in self.words[name]]) <= 1:
+                lonely.append((kind, header))
+        return lonely
+
+    def declared_names(self):
+        return sum(len(set(filter(None, (name for pair in DECLARED.findall(text_without_comments(self.sources[header])) for name in pair))))
+                   for header in self.headers())
+
+
+def median(numbers):
+    ordered = sorted(numbers)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def print_stats(root):
+    tree = Tree(root)
+    lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in tree.sources.items()}
+    plain = [name for name in lines if not GPU_CODE.search(name)]
+    folders = {}
+    for name in lines:
+        folders.setdefault(name.rsplit("/", 1)[0], []).append(name)
+    full = {folder: len(names) for folder, names in folders.items() if len(names) > MOST_IN_A_FOLDER}
+    (lonely_headers, untested), lonely_types = tree.lonely_headers(), tree.lonely_types()
+    print(f"source files: {len(lines)}, {len(plain)} without GPU code; {sum(lines.values())} lines; median {median(lines.values()):g} lines, "
+          f"{sum(1 for count in lines.values() if count < 40)} under 40")
+    print(f"headers: {len(tree.headers())}, {len(lonely_headers)} of them included by at most one file of lockstep/, {len(untested)} of these by no test either")
+    print(f"types in headers: {len(tree.types())}, {len(lonely_types)} of them with at most one user; names declared in headers: {tree.declared_names()}")
+    print(f"folders with more than {MOST_IN_A_FOLDER} source files: " + (", ".join(f"{folder} ({count})" for folder, count in sorted(full.items())) or "none"))
+    for name in sorted({path.split("/")[1] for path in lines}):
+        own = [path for path in lines if path.split("/")[1] == name]
+        print(f"  {name}: {len(own)} files, {sum(lines[path] for path in own)} lines, median {median(lines[path] for path in own):g}")
+
+
 CHECKS = (check_includes, check_built, check_cli_is_last, check_json, check_readmes, check_purpose)
 
 
 def main(arguments):
-    root = Path(arguments[1] if len(arguments) > 1 else Path(__file__).resolve().parent.parent).resolve()
+    words = [word for word in arguments[1:] if word != "--stats"]
+    root = Path(words[0] if words else Path(__file__).resolve().parent.parent).resolve()
+    if "--stats" in arguments:
+        print_stats(root)
+        return 0
     violations = [violation for check in CHECKS for violation in check(root)]
     for violation in violations:
         print(violation)
