@@ -159,7 +159,7 @@ if [[ $1 == -m && $2 == venv ]]; then
 elif [[ $1 == -c ]]; then
   exit 0
 else
-  PYTHONPATH={self.root}/own exec {sys.executable} -s "$@"
+  PYTHONPATH={self.root}/own exec {sys.executable} -sS "$@"
 fi""")
 
     def pip(self, offers, cuda, fails=""):
