@@ -234,7 +234,7 @@ def check_json(root):
 
 
 GPU_CODE = re.compile(r"/cuda/|/nccl/|/p2p/|\.cuh?$")
-TYPE = re.compile(r"^(?:template <[^;{]*>\s*)?(?:class|struct|enum class)\s+(?:alignas\(\w+\)\s+)?(\w+)\b[^;]*$", re.M)
+TYPE = re.compile(r"^(?:template <[^;{]*>\s*)?(?:class|struct|enum class)\s+(?:alignas\(\w+\)\s+)?(\w+)\b[^;{\n]*\{", re.M)
 DECLARED = re.compile(r"^(?:template <[^;{]*>\s*)?(?:(?:class|struct|enum class|enum|using|inline constexpr [\w:<>, ]+|constexpr [\w:<>, ]+|"
                       r"extern const [\w:<>, ]+)\s+(\w+)|(?:inline |constexpr |\[\[\w+\]\] )*[\w:<>,&* ]+?[\s&*](\w+)\()", re.M)
 MOST_IN_A_FOLDER = 25

@@ -139,6 +139,19 @@ class CheckLayersTest(unittest.TestCase):
         self.write("lockstep/base/main.cc", "#include <cstdio>\n")
         self.expect_violation("lockstep/base/main.cc:1:", "what it is for")
 
+    def test_statistics_tell_how_finely_the_tree_is_cut(self):
+        self.write("lockstep/base/text.h", "// Text.\nstruct Word {};\nstruct Line {\n};\n")
+        self.write("lockstep/comm/work.cc", '// Work.\n#include "lockstep/base/text.h"\nLine line;\n')
+        self.write("lockstep/comm/cuda/kernel.cu", "// A kernel.\n")
+        done = subprocess.run([sys.executable, str(CHECK), "--stats", str(self.root)], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("source files: 4, 3 without GPU code; 9 lines; median 2 lines, 4 under 40", done.stdout)
+        self.assertIn("headers: 1, 1 of them included by at most one file of lockstep/, 1 of these by no test either", done.stdout)
+        self.assertIn("types in headers: 2, 2 of them with at most one user", done.stdout)
+        self.write("tests/base/text_test.cc", '#include "lockstep/base/text.h"\n')
+        done = subprocess.run([sys.executable, str(CHECK), "--stats", str(self.root)], capture_output=True, text=True, timeout=60)
+        self.assertIn("1 of them included by at most one file of lockstep/, 0 of these by no test either", done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()
