@@ -36,7 +36,7 @@ left() { echo $((limit - (SECONDS - START))); }
 settings_of() {
   case $1 in
     batch-scaling) echo "--set workers=1,2,4,8 --set strategy=ddp --set device_memory=4GiB" ;;
-    # One worker would repeat its step from a CUDA graph, several would not: then that is what they would show.
+    # ddp repeats its step from a CUDA graph, other strategies and backends do not: then that is what they would show.
     vit-scaling) echo "--set workers=1,2,4,8 --set graph=off" ;;
     psnr) echo "--set graph=off" ;;
     five-models | driving | side-by-side) echo "--set workers=1,2,4,8" ;;

@@ -40,8 +40,8 @@ std::map<std::string, std::string> slice_environment(const Slice& slice) {
   return variables;
 }
 
-// The service gives out pairs of multiprocessors, and at least four of them. On an H200 products were right
-// on at most 16, on 30 to 34, 62 to 66, and from 116 on.
+// The service gives out pairs of multiprocessors, rounded down, and at least four of them. On an H200
+// products were right on at most 16, on 30 to 34, 62 to 66, and from 116 on.
 SliceSize size_for_16_bits(double share, int multiprocessors) {
   constexpr int kFewest = 8;
   constexpr std::pair<int, int> kRight[] = {{0, 16}, {30, 34}, {62, 66}, {116, 1 << 20}};
@@ -49,7 +49,7 @@ SliceSize size_for_16_bits(double share, int multiprocessors) {
   size.given = std::max(kFewest, static_cast<int>(share * multiprocessors / 2 + 1e-9) * 2);
   for (const auto& [fewest, most] : kRight)
     if (size.given >= fewest) size.fitting = std::min(size.given, most);
-  // In the middle between it and the next pair: how the service rounds does not matter.
+  // A little more than that many take, so that no rounding of the share makes it one pair fewer.
   size.fitting_percent = (size.fitting + 0.5) * 100 / multiprocessors;
   return size;
 }

@@ -22,10 +22,9 @@ std::map<std::string, std::string> service_environment(const std::filesystem::pa
 // Those that make a process of that service a slice.
 std::map<std::string, std::string> slice_environment(const Slice& slice);
 
-// NVIDIA's library computes products of 16-bit numbers wrong on a Hopper GPU where it may use other numbers
-// of multiprocessors than those of its usual parts: found on an H200, where f32 and f64 are right everywhere,
-// and PyTorch is as wrong as we are. What a slice of that share of `multiprocessors` is, and what it should
-// be.
+// NVIDIA's library computes products of 16-bit numbers wrong on an H200 where it may use some numbers of
+// multiprocessors. f32 and f64 are right everywhere, and PyTorch is as wrong as we are (docs/gpu.md). What a
+// slice of that share of `multiprocessors` is, and what it should be.
 struct SliceSize {
   int given = 0;               // multiprocessors
   int fitting = 0;             // the most, up to `given`, on which such products are right

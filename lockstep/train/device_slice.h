@@ -17,8 +17,8 @@ void fit_slice(const record::RunSpec& spec);
 // What fit_slice() has changed, for people; nothing: nothing.
 std::optional<std::string> slice_remark(const record::RunSpec& spec);
 
-// Throws DeviceError, with the next step, where this process has a slice and the library's products of `type`
-// are not what they are in f32. Some milliseconds.
+// Throws VerificationError, with the next step, where `type` has 16 bits and the library's products of it are
+// not what they are in f32. Some milliseconds.
 void require_right_products(const at::Device& device, at::ScalarType type);
 
 }  // namespace lockstep::train

@@ -57,11 +57,16 @@ at::Tensor RepeatedStep::run(const StepShape& shape, const std::function<at::Ten
 
 bool RepeatedStep::record_together(const std::function<at::Tensor()>& work) {
   const auto all_agree = std::exchange(parts_.all_agree, {});
-  if (!all_agree(parts_.may_record)) return false;
+  if (!all_agree(parts_.may_record)) {
+    if (parts_.spec.graph == "on")
+      parts_.warn("steps are not captured into a CUDA graph: a worker is slowed down on purpose");
+    return false;
+  }
   const bool recorded = record(work);
   if (all_agree(recorded)) return true;
   if (recorded)
-    parts_.warn("steps are not captured into a CUDA graph: another worker's could not be (its log says why)");
+    parts_.warn(
+        "steps are not captured into a CUDA graph: another worker's could not be (its own warning says why)");
   repeat_.reset();
   result_ = at::Tensor();
   return false;

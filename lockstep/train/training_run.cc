@@ -177,7 +177,8 @@ std::unique_ptr<comm::Communicator> TrainingRun::open_host_channel(const std::st
   return session_.open(group.local_world == group.world ? "shm" : "gloo", open_options(name));
 }
 
-// Over a channel that is opened when it is first needed, and closed with the last copy of the result.
+// Over a channel that is opened when it is first needed, and closed with the last copy of the result, which
+// the trainer keeps: a slower worker may still be reading the answer.
 std::function<bool(bool)> TrainingRun::all_agree() {
   if (communicator_ == nullptr) return [](bool yes) { return yes; };
   return [this, channel = std::make_shared<std::unique_ptr<comm::Communicator>>()](bool yes) {

@@ -107,7 +107,8 @@ void P2pLink::abort(const std::string& reason) noexcept {
   abort_again();
 }
 
-// After the word that makes kernels leave: one that begins because its wait was ended so looks at that first.
+// After the word that makes kernels leave: one that begins because its wait was ended so finds that (phases.h
+// says who looks).
 void P2pLink::abort_again() noexcept {
   const std::lock_guard lock(mutex_);
   if (pin_ != nullptr) shared_->release();

@@ -87,7 +87,7 @@ at::Tensor AvgPool2d::trace(Runner&, const at::Tensor& input, CostAccount& costs
 
 // A pool that changes nothing (vgg16 at 224 pixels) or that is a plain mean is spared the general kernel. So
 // is one of a single pixel (vgg16 at 32, alexnet at 64) on a GPU, where that kernel's gradient is added up in
-// another order every time.
+// another order every time (as it still is for other sizes that do not divide evenly).
 at::Tensor AdaptiveAvgPool2d::forward(Runner&, const at::Tensor& input) {
   if (input.size(2) == out_side_ && input.size(3) == out_side_) return input;
   if (input.is_cuda() && input.size(2) == 1 && input.size(3) == 1)

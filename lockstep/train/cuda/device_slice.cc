@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 
-#include "lockstep/base/environment.h"
 #include "lockstep/base/error.h"
 #include "lockstep/device/cuda/gpu_sensors.h"
 #include "lockstep/device/slices.h"
@@ -17,8 +16,9 @@ constexpr const char* kPercentName = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE";
 
 std::optional<device::SliceSize> size_of_slice(const record::RunSpec& spec) {
   if (spec.device != "cuda" || !spec.slice_share || spec.precision != "bf16") return std::nullopt;
+  constexpr int kTried = 132;  // on no other Hopper
   const std::optional<device::cuda::GpuKind> kind = device::cuda::kind_without_cuda();
-  if (!kind) return std::nullopt;
+  if (!kind || kind->multiprocessors != kTried) return std::nullopt;
   const device::SliceSize size = device::size_for_16_bits(spec.slice_share->count, kind->multiprocessors);
   return size.fitting == size.given ? std::nullopt : std::optional(size);
 }
@@ -57,15 +57,16 @@ std::optional<std::string> slice_remark(const record::RunSpec& spec) {
 }
 
 void require_right_products(const at::Device& device, at::ScalarType type) {
-  if (!device.is_cuda() || at::elementSize(type) != 2 || !base::environment(kPercentName)) return;
+  if (!device.is_cuda() || at::elementSize(type) != 2) return;
   const at::NoGradGuard no_grad;
   const at::TensorOptions options = at::TensorOptions().device(device).dtype(type);
   at::Tensor wrong = at::zeros({}, options.dtype(at::kLong));
   for (const Product& product : kProducts) wrong += is_wrong(product, options);
   if (const auto count = wrong.item<std::int64_t>(); count > 0)
-    throw base::DeviceError(fmt::format(
-        "on this slice of the GPU NVIDIA's library computes {} of {} kinds of 16-bit products wrong, and "
-        "PyTorch with it. Next step: --slice-share 12.5%, 25% or 50%, or --precision f32.",
+    throw base::VerificationError(fmt::format(
+        "on the part of the GPU that this worker has, NVIDIA's library computes {} of {} kinds of 16-bit "
+        "products wrong, and PyTorch with it (docs/gpu.md). Next step: --slice-share 12.5%, 25% or 50%, or "
+        "--precision f32.",
         count, std::size(kProducts)));
 }
 

@@ -105,8 +105,8 @@ class HostRank {
   std::uint64_t first_wait() const { return first_wait_; }
 
  private:
-  // In phases with as many rounds as one kernel has, and as early two shots: the larger ones take too long
-  // here.
+  // In phases with rounds as small as one kernel's, and two-shot from the same size on: larger ones would
+  // take too long here.
   static Limits limits_here(Waiting waiting, std::uint32_t most_blocks) {
     Limits limits = limits_of_one_kernel(most_blocks);
     limits.mail_blocks = most_blocks;

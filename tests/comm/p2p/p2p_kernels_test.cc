@@ -252,7 +252,7 @@ TEST_P(P2pWaits, EndAtOnceWhenAPeerMeansAnotherOperation) {
   const SharedArenas arenas(2);
   testing::expect_ranks_succeed(2, [&](Rank& self) {
     HostRank host(arenas, self.group, GetParam(), 2);
-    std::vector<float> values(self.group.rank == 0 ? 100 : 101);
+    std::vector<float> values(self.group.rank == 0 ? 20'000 : 20'001);  // several blocks
     host.run(sum_of(values));
     check(host.words().trouble == static_cast<std::uint32_t>(Trouble::disagreement), "nothing was noticed");
     check(host.words().peer == 1 - self.group.rank, "another peer is named");
@@ -268,7 +268,7 @@ TEST_P(P2pWaits, EndWhenTheHostAborts) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       __atomic_store_n(&host.words().abort, 1u, __ATOMIC_RELEASE);
     });
-    std::vector<float> values(5000);
+    std::vector<float> values(20'000);  // several blocks, in phases too
     host.run(sum_of(values));
     check(host.words().trouble == 0, "an abort was taken for a failure of a peer");
   });
