@@ -13,13 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::synchronised;
+using testing::forget_synchronised;
 
 class Durable : public ::testing::Test {
  protected:
   Durable() {
     std::string pattern = (fs::canonical(fs::temp_directory_path()) / "lockstep-durable-XXXXXX").string();
     place = ::mkdtemp(pattern.data());
-    synchronised().clear();
+    forget_synchronised();
   }
   ~Durable() override {
     std::error_code ignored;
@@ -41,7 +42,7 @@ TEST_F(Durable, of_a_path_the_directories_that_were_new_are_on_the_disk) {
   EXPECT_FALSE(make_durable_directory(place / "a" / "b" / "c"));
   EXPECT_TRUE(fs::is_directory(place / "a" / "b" / "c"));
   EXPECT_EQ(synchronised(), (std::set<fs::path>{place / "a", place / "a" / "b"}));
-  synchronised().clear();
+  forget_synchronised();
   EXPECT_FALSE(make_durable_directory(place / "a" / "b" / "c"));
   EXPECT_TRUE(synchronised().empty());
 }

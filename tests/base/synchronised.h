@@ -6,7 +6,8 @@
 
 namespace lockstep::testing {
 
-// By name, since the test cleared it.
-std::set<std::filesystem::path>& synchronised();
+// By name, since forget_synchronised(). From any thread.
+std::set<std::filesystem::path> synchronised();
+void forget_synchronised();
 
 }  // namespace lockstep::testing

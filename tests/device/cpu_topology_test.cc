@@ -7,15 +7,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <string>
 
 namespace lockstep::device {
 namespace {
 
+// The whole process: the thread sanitizer has a thread of its own in it.
 void bind_to(const Core& core) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   for (const int cpu : core.cpus) CPU_SET(cpu, &mask);
-  if (::sched_setaffinity(0, sizeof mask, &mask) != 0) ::_exit(255);
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+    if (::sched_setaffinity(std::stoi(task.path().filename().string()), sizeof mask, &mask) != 0)
+      ::_exit(255);
 }
 
 // The cores that a rank which this process starts and binds to `core` counts for so many ranks.

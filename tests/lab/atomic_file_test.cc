@@ -36,7 +36,7 @@ TEST_F(AtomicFile, replaces_a_file_whole_and_leaves_nothing_beside_it) {
 
 TEST_F(AtomicFile, its_name_is_on_the_disk_with_what_is_in_it) {
   const auto place = std::filesystem::canonical(store);
-  testing::synchronised().clear();
+  testing::forget_synchronised();
   write_atomically(place / "file", "text");
   EXPECT_THAT(testing::synchronised(), Contains(place));
   EXPECT_THAT(testing::synchronised(), SizeIs(2)) << "the file, under its earlier name";

@@ -67,7 +67,7 @@ TEST_F(RunDirectoryTest, a_store_that_cannot_be_made_is_said_with_the_next_step)
 
 TEST_F(RunDirectoryTest, a_new_run_is_in_the_store_for_good) {
   const auto place = std::filesystem::canonical(store);
-  testing::synchronised().clear();
+  testing::forget_synchronised();
   RunDirectory::create(place, {});
   EXPECT_THAT(testing::synchronised(), IsSupersetOf({place, runs_of(place)}));
 }
