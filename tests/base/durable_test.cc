@@ -12,8 +12,8 @@ namespace lockstep::base {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::synchronised;
 using testing::forget_synchronised;
+using testing::synchronised;
 
 class Durable : public ::testing::Test {
  protected:
