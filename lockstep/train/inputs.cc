@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "lockstep/data/torch/tensors.h"
-#include "lockstep/train/device_feed.h"
+#include "lockstep/train/gpu.h"
 
 namespace lockstep::train {
 

@@ -7,7 +7,7 @@
 #include "lockstep/models/gradient_slot.h"
 #include "lockstep/models/layers/layers.h"
 #include "lockstep/models/runner.h"
-#include "lockstep/train/device_layers.h"
+#include "lockstep/train/gpu.h"
 
 namespace lockstep::train {
 namespace {

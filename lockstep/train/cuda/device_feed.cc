@@ -1,4 +1,4 @@
-#include "lockstep/train/device_feed.h"
+#include "lockstep/train/gpu.h"
 
 #include <ATen/ATen.h>
 

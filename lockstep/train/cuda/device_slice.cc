@@ -1,4 +1,4 @@
-#include "lockstep/train/device_slice.h"
+#include "lockstep/train/gpu.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>

@@ -1,7 +1,5 @@
 #include "lockstep/base/error.h"
-#include "lockstep/train/device_feed.h"
-#include "lockstep/train/device_layers.h"
-#include "lockstep/train/device_slice.h"
+#include "lockstep/train/gpu.h"
 #include "lockstep/train/optimizers/device_update.h"
 
 namespace lockstep::train {

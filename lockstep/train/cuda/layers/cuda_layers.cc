@@ -4,7 +4,7 @@
 #include "lockstep/train/cuda/layers/joined_norm.h"
 #include "lockstep/train/cuda/layers/keyed_dropout.h"
 #include "lockstep/train/cuda/layers/row_maps.h"
-#include "lockstep/train/device_layers.h"
+#include "lockstep/train/gpu.h"
 
 namespace lockstep::train {
 
